@@ -1,0 +1,63 @@
+// Scenario -> MemoryPlan: the whole pure chain of the planner, every stage kept so that it can be shown.
+//
+//   build_graph -> schedule -> live_ranges -> share_in_place -> load_profile -> Problem -> plan -> validate
+// once for prefill (one ubatch) and once for decode (one step); one arena serves both, so its size is the larger.
+#pragma once
+
+#include <vector>
+
+#include "planner/alloc/problem.h"
+#include "planner/base/result.h"
+#include "planner/capacity/scenario.h"
+#include "planner/capacity/weight_units.h"
+#include "planner/graph/build_graph.h"
+#include "planner/graph/schedule.h"
+#include "planner/lifetime/load_profile.h"
+
+namespace tidemark {
+
+struct PhasePlan {
+  Phase phase = Phase::kPrefill;
+  GraphOptions options{};
+  Graph graph{};
+  Schedule schedule{};
+  std::vector<LiveRange> ranges{};
+  std::vector<ArenaBuffer> buffers{};
+  LoadProfile load{};
+  Problem problem{};             // buffers[i] -> problem.buffers[i]
+  Plan plan{};
+  Bytes scratch{};               // largest scratch of any op
+  std::vector<UnitUse> uses{};
+};
+
+// What the engine reserves. total() is the sum of the parts, exactly.
+struct Breakdown {
+  Bytes weights{};
+  Bytes kv_cache{};
+  Bytes recurrent_state{};
+  Bytes compute{};       // activations + scratch
+  Bytes output{};
+  Bytes runtime{};
+  Bytes total() const { return weights + kv_cache + recurrent_state + compute + output + runtime; }
+};
+
+struct MemoryPlan {
+  WeightsInventory weights{};
+  std::vector<WeightUnit> units{};
+  Bytes stored_bytes{};          // the model's tensors as stored (model.dtype), before --quant
+  PhasePlan prefill{};
+  PhasePlan decode{};
+  Bytes activations{};           // part of compute: the arena, or the peak load under ActivationPolicy::kLive
+  Bytes scratch{};               // part of compute
+  Breakdown breakdown{};         // for scenario.strategy
+  Bytes cache_capacity{};        // block-cache only: as given, or what the limit leaves
+
+  // The phase with the larger arena.
+  const PhasePlan& largest() const;
+};
+
+// Bad input (a context too small for the prompt, sizes past 63 bits) comes back as diagnostics; an invalid plan of
+// our own planner is a bug (CHECK).
+Result<MemoryPlan> plan_scenario(const Scenario& scenario);
+
+}  // namespace tidemark

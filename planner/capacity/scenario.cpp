@@ -1,0 +1,1 @@
+#include "planner/capacity/textbook.h"

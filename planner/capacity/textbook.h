@@ -1,0 +1,42 @@
+// The textbook estimates, as they are written down, each beside what the plan says. Source: the founding
+// documents' formulas (docs/explanation/textbook-formulas.md works each one by hand).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/capacity/memory_plan.h"
+#include "planner/capacity/verdict.h"
+
+namespace tidemark {
+
+// a = b x n x d x 4.  b 1, n 2048, d 4096 -> 33,554,432.
+Bytes textbook_layer_activation(int64_t batch, int64_t tokens, int64_t width);
+// S = S16 x bits / 16.  14 GB at 8 bits -> 7 GB.
+Bytes textbook_quantized(Bytes at_16_bits, int64_t bits);
+// ratio x (W + A), to the nearest byte.
+Bytes textbook_runtime(Bytes weights, Bytes activations, double ratio);
+// Layers per slice k = floor(budget / layer), slices = ceil(layers / k); none when not even one layer fits.
+//   100 layers, room for 5 -> 20; 101 -> 21; room for 0 -> none.
+std::optional<int64_t> textbook_slices(int64_t layers, Bytes layer, Bytes budget);
+// Most tokens with w + b n d 4 <= limit; none when the weights alone are over it.
+std::optional<int64_t> textbook_max_tokens(Bytes layer, int64_t batch, int64_t width, Bytes limit);
+
+struct TextbookRow {
+  std::string term{};                      // "total demand"
+  std::string formula{};                   // "W + A + 0.1 (W + A)"
+  std::optional<Bytes> textbook{};
+  std::optional<int64_t> textbook_count{};  // for rows that count slices or tokens
+  std::optional<Bytes> planned{};
+  std::string why{};                       // one sentence: where and why they differ
+};
+
+// The breakdown of `--engine formula` (weights, activations of all layers at once, 10 %; no KV cache).
+Breakdown textbook_breakdown(const Scenario& scenario);
+
+// All rows for a scenario.
+std::vector<TextbookRow> textbook_rows(const Scenario& scenario, const MemoryPlan& plan,
+                                       const DeviceLimit& limit);
+
+}  // namespace tidemark

@@ -1,0 +1,42 @@
+// Weight units: what a loading strategy moves. The simulator and the replay see units and ops, never layers.
+// A transformer has token_embd, one unit per layer, and output (final norm and head; a tied head uses
+// token_embd again, so that unit is visited twice in a pass).
+//
+//   uses of a 2-layer tied model:  token_embd [0,1)  blk.0 [1,17)  blk.1 [17,34)  output_norm.. [34,35)  token_embd [35,36)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/base/interval.h"
+#include "planner/capacity/scenario.h"
+#include "planner/graph/schedule.h"
+#include "planner/model/weights.h"
+
+namespace tidemark {
+
+struct WeightUnit {
+  std::string name{};               // "token_embd", "blk.0", "output"
+  Bytes bytes{};
+  std::vector<WeightId> tensors{};
+};
+
+// One visit: the steps [first, last + 1) of a pass that need the unit. Visits of a pass cover its steps
+// without gap or overlap, in order.
+struct UnitUse {
+  UnitId unit{};
+  Interval<StepIndex> steps{};
+};
+
+std::vector<WeightUnit> weight_units(const WeightsInventory& weights);
+
+std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph& graph,
+                               const Schedule& schedule);
+
+// Most weight bytes resident at once under a strategy:
+//   resident sum of units; layerwise max w_i; double-buffer max (w_i + w_(i+1)) over consecutive visits, cyclic;
+//   block-cache min(capacity, sum).
+Bytes resident_weight_bytes(StrategyKind strategy, const std::vector<WeightUnit>& units,
+                            const std::vector<UnitUse>& uses, Bytes cache_capacity);
+
+}  // namespace tidemark

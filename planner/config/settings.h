@@ -1,0 +1,57 @@
+// The settings table: every choice a run takes, by one name everywhere (flag --ctx-size, environment TIDEMARK_CTX_SIZE,
+// YAML key ctx_size, JSON settings.ctx_size). Precedence: flag > environment > scenario file > engine profile > default.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/base/result.h"
+#include "planner/capacity/scenario.h"
+
+namespace tidemark {
+
+struct SettingInfo {
+  std::string_view key{};      // "ctx_size"
+  std::string_view flags{};    // CLI11 spelling: "-c,--ctx-size"
+  std::string_view value{};    // placeholder in help: "N", "SIZE", "NAME"
+  std::string_view fallback{};  // shown default; empty = none or "from the engine profile"
+  std::string_view help{};     // one line
+};
+
+std::span<const SettingInfo> settings_table();
+
+// A value as the user wrote it.
+struct SettingText {
+  std::string text{};
+  std::string origin{};  // "flag --ctx-size", "environment TIDEMARK_CTX_SIZE", "scenario x.yaml:3"
+  SourcePos where{};     // only when it came from a file
+};
+
+// Key -> value. Stronger layers overwrite weaker ones with merge().
+using SettingMap = std::map<std::string, SettingText, std::less<>>;
+
+// TIDEMARK_<KEY> for every key of the table.
+SettingMap settings_from_environment();
+
+// A scenario file: `schema: scenario/1`, then settings by key. Unknown keys are diagnostics.
+Result<SettingMap> load_scenario_file(std::string_view name_or_path);
+Result<SettingMap> parse_scenario(const std::string& file, std::string_view text);
+
+// `--set key=value`.
+Result<SettingMap> setting_from_assignment(std::string_view assignment);
+
+// Entries of `stronger` win.
+SettingMap merge(SettingMap weaker, const SettingMap& stronger);
+
+// Loads model, device and engine, parses and checks every value, applies defaults, records origins.
+// All problems at once.
+Result<Scenario> resolve_scenario(const SettingMap& settings);
+
+// Values given as lists ("resident,layerwise") -> one map per combination, in order, the last key fastest.
+// Only keys that allow it (model, device, engine, quant, strategy, planner, cache_policy); at most 1000 maps.
+Result<std::vector<SettingMap>> expand_lists(const SettingMap& settings);
+
+}  // namespace tidemark

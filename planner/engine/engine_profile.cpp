@@ -1,0 +1,1 @@
+#include "planner/engine/engine_profile.h"

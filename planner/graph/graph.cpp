@@ -1,0 +1,1 @@
+#include "planner/graph/build_graph.h"

@@ -1,0 +1,113 @@
+// The tensor graph: ops in program order and the tensors they read and write. An edge of the graph is a tensor
+// that flows from the op that writes it to an op that reads it; Boost.Graph holds vertices and edges (graph.cpp).
+//
+//     embed --x0--> attn_norm --n0--> q, k, v        A Graph is immutable; GraphBuilder makes one.
+//        \---------------x0---------------> add
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "planner/base/bytes.h"
+#include "planner/base/ids.h"
+#include "planner/model/dtype.h"
+
+namespace tidemark {
+
+enum class TensorKind {
+  kInput,       // written before step 0 (token ids, positions); in the arena
+  kActivation,  // in the arena
+  kState,       // KV cache; owns its own memory, outside the arena
+  kOutput,      // logits; in the output buffer, outside the arena
+};
+
+struct Tensor {
+  TensorId id{};
+  std::string name{};
+  TensorKind kind = TensorKind::kActivation;
+  DType dtype = DType::kF32;
+  std::array<int64_t, 4> shape{1, 1, 1, 1};  // innermost first, as ggml: {n_embd, n_tokens, 1, 1}
+  Bytes bytes{};
+};
+
+enum class OpKind {
+  kEmbed,            // in: token ids; weight: embedding
+  kRmsNorm,          // in: x; weight: gain
+  kMatMul,           // in: x; weight: matrix
+  kRope,             // in: x, positions; in place
+  kStoreKv,          // in: k, v; out: state K, state V
+  kFlashAttention,   // in: q, state K, state V
+  kScores,           // in: q, state K -> [n_kv, n_tokens, n_head]
+  kSoftmax,          // in: scores; in place
+  kContext,          // in: probabilities, state V
+  kAdd,              // in: a, b; in place on either
+  kSilu,             // in: gate; in place
+  kMul,              // in: a, b; in place on either
+  kSelectRows,       // in: x; keeps the rows whose logits are wanted
+  kPlainLayer,       // one layer of a layer list
+};
+
+std::string_view name_of(OpKind kind);
+
+// May the op write its output over one of its inputs?
+bool allows_in_place(OpKind kind);
+
+struct Op {
+  OpId id{};
+  std::string name{};
+  OpKind kind = OpKind::kPlainLayer;
+  int64_t layer = -1;                // -1 = outside the layers
+  std::vector<TensorId> inputs{};    // in the order OpKind lists them
+  std::vector<TensorId> outputs{};
+  std::vector<WeightId> weights{};
+  Bytes weights_read{};              // embedding: only the rows looked up
+  Bytes scratch{};                   // operator scratch while it runs, outside the arena
+  int64_t operations = 0;            // multiply-add = 2; the part that does not depend on the context
+  int64_t operations_per_cell = 0;   // times the KV cells attended
+  Bytes state_read_per_cell{};       // KV bytes read for each cell attended
+};
+
+class Graph {
+ public:
+  Graph();
+  std::span<const Op> ops() const;          // indexed by OpId
+  std::span<const Tensor> tensors() const;  // indexed by TensorId
+  const Op& op(OpId id) const;
+  const Tensor& tensor(TensorId id) const;
+
+  std::optional<OpId> producer(TensorId id) const;  // none for inputs; for kState, the op that stores
+  std::vector<OpId> consumers(TensorId id) const;   // ascending
+  std::vector<OpId> predecessors(OpId id) const;    // ascending, each once
+  std::vector<OpId> successors(OpId id) const;
+
+ private:
+  friend class GraphBuilder;
+  struct Impl;
+  explicit Graph(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder();
+  // bytes = shape[1]*shape[2]*shape[3] rows of row_bytes(dtype, shape[0]).
+  TensorId add_tensor(std::string name, TensorKind kind, DType dtype, std::array<int64_t, 4> shape);
+  // A tensor of a stated size (layer lists).
+  TensorId add_sized_tensor(std::string name, TensorKind kind, Bytes bytes);
+  // `op.id` is assigned. CHECKs that inputs exist and that no output has a producer yet.
+  OpId add_op(Op op);
+  // CHECKs that the graph has no cycle.
+  Graph build() &&;
+
+ private:
+  std::shared_ptr<Graph::Impl> impl_;
+};
+
+// Graphviz text, ops as boxes and tensors as labelled edges.
+std::string to_dot(const Graph& graph);
+
+}  // namespace tidemark

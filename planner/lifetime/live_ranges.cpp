@@ -1,0 +1,1 @@
+#include "planner/lifetime/load_profile.h"

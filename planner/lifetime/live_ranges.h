@@ -1,0 +1,38 @@
+// When each arena tensor must exist, in schedule steps, half-open: [first_def, last_use + 1). Inputs exist from step
+// 0; a tensor nobody reads exists for the one step that writes it.
+//
+//   step 0: a = f()    step 1: b = g(a)    step 2: c = h(a, b)    ->  a [0,3)  b [1,3)  c [2,3)
+//   Checked by LiveRangesTest.ThreeOps.
+#pragma once
+
+#include <vector>
+
+#include "planner/base/interval.h"
+#include "planner/graph/schedule.h"
+
+namespace tidemark {
+
+struct LiveRange {
+  TensorId tensor{};
+  Interval<StepIndex> steps{};
+};
+
+// Inputs and activations only (TensorKind), in tensor order.
+std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule);
+
+// One reservation in the arena: one tensor, or several that follow each other in the same memory.
+struct ArenaBuffer {
+  Bytes size{};
+  Interval<StepIndex> lifetime{};
+  std::vector<TensorId> members{};  // in order of definition; never empty
+};
+
+// Lets an op write over an input where that is legal: the op allows it, the input is an activation of the same size
+// whose last use is this op. The first such input is taken. Chains become one buffer with the union of lifetimes.
+std::vector<ArenaBuffer> share_in_place(const Graph& graph, const Schedule& schedule,
+                                        const std::vector<LiveRange>& ranges);
+
+// The same buffers without sharing: one tensor each.
+std::vector<ArenaBuffer> one_buffer_each(const Graph& graph, const std::vector<LiveRange>& ranges);
+
+}  // namespace tidemark

@@ -1,0 +1,1 @@
+#include "planner/model/weights.h"

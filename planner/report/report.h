@@ -1,0 +1,117 @@
+// Every number a front end shows, as plain values. The command line, the window and the golden tests read these and
+// compute nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/capacity/memory_plan.h"
+#include "planner/capacity/scenario.h"
+#include "planner/capacity/textbook.h"
+#include "planner/capacity/verdict.h"
+
+namespace tidemark {
+
+inline constexpr const char* kToolVersion = "0.1.0";
+
+struct ModelFacts {
+  std::string name{};
+  std::string architecture{};
+  int64_t parameters = 0;
+  int64_t active_parameters = 0;
+  int64_t layers = 0;
+  Bytes tensor_bytes{};  // as stored
+};
+
+// One reservation of the arena, for the memory map.
+struct ArenaRow {
+  std::string name{};  // of its first tensor
+  Bytes offset{};
+  Bytes size{};
+  Interval<StepIndex> lifetime{};
+};
+
+struct ArenaFacts {
+  std::string planner{};
+  std::string status{};
+  std::string phase{};  // the phase with the larger arena
+  Bytes peak{};
+  Bytes lower_bound{};
+  Bytes no_reuse{};
+  int64_t buffers = 0;
+  int64_t steps = 0;
+  int64_t peak_step = 0;
+  std::string peak_op{};
+  std::vector<ArenaRow> rows{};
+};
+
+struct DeviceFacts {
+  std::string name{};
+  DeviceLimit limit{};
+  std::vector<std::string> estimates{};
+};
+
+struct PlanReport {
+  std::vector<Setting> settings{};
+  ModelFacts model{};
+  std::string engine{};
+  std::string strategy{};
+  Breakdown memory{};
+  Bytes activations{};  // memory.compute = activations + scratch
+  Bytes scratch{};
+  Bytes kv_per_token{};
+  ArenaFacts arena{};
+  DeviceFacts device{};
+  Verdict verdict{};
+  std::vector<TextbookRow> textbook{};  // filled for --engine formula
+  std::vector<std::string> notes{};     // what the reader must know: fallbacks, estimates
+};
+
+PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan);
+
+// One point of the memory curve: what is resident from `time` until the next point.
+struct CurvePoint {
+  Duration time{};
+  Bytes weights{};
+  Bytes kv_cache{};
+  Bytes recurrent_state{};
+  Bytes compute{};
+  Bytes output{};
+  Bytes runtime{};
+  Bytes total() const { return weights + kv_cache + recurrent_state + compute + output + runtime; }
+  bool operator==(const CurvePoint&) const = default;
+};
+
+enum class SimOutcome { kCompleted, kOverLimit, kKilled };
+std::string_view name_of(SimOutcome outcome);  // "completed", "over_limit", "killed"
+
+struct SimReport {
+  std::vector<Setting> settings{};
+  ModelFacts model{};
+  DeviceFacts device{};
+  std::string engine{};
+  std::string strategy{};
+  std::string cache_policy{};   // block-cache only
+  SimOutcome outcome = SimOutcome::kCompleted;
+  std::string reason{};         // empty when completed: "peak 3.1 GiB is 512 MiB over the limit at blk.3"
+  Bytes peak{};
+  Duration peak_time{};
+  int64_t peak_step = 0;        // index of the step, counted over all passes
+  std::string peak_at{};        // "prefill 0, blk.3"
+  Duration ttft{};
+  std::optional<Duration> tpot{};  // undefined below two tokens
+  Duration end{};               // of the run
+  double tokens_per_second = 0.0;  // decode rate; 0 when tpot is undefined
+  Bytes bytes_read{};
+  int64_t page_faults = 0;
+  int64_t cache_hits = 0;
+  int64_t cache_misses = 0;
+  int64_t cache_evictions = 0;
+  std::optional<double> hit_rate{};  // hits / accesses; undefined without accesses
+  Duration stall{};             // compute waiting for weights
+  std::vector<CurvePoint> curve{};
+};
+
+}  // namespace tidemark

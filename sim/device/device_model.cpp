@@ -1,0 +1,1 @@
+#include "sim/device/device_model.h"

@@ -1,0 +1,1 @@
+#include "sim/memory/block_cache.h"

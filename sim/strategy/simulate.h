@@ -1,0 +1,31 @@
+// Replays load / compute / release of a planned scenario on its device, event by event.
+//
+// A run: read weights as the strategy says, prefill the prompt in ubatches, then one decode pass per further token
+// (the first token comes out of the prefill). Time 0 is a cold start: nothing of the model is in memory.
+//
+//   strategy        resident while computing visit i          reads
+//   resident        all units                                 once, before the first pass
+//   layerwise       unit i, released after its visit          every visit, not overlapped
+//   double-buffer   units i and i+1                           visit i+1 while i computes
+//   block-cache     what the policy keeps                     on a miss
+#pragma once
+
+#include "planner/capacity/memory_plan.h"
+#include "planner/report/report.h"
+#include "sim/core/trace.h"
+
+namespace tidemark {
+
+struct SimResult {
+  SimReport report{};
+  Trace trace{};  // empty unless asked for
+};
+
+struct SimOptions {
+  bool trace = false;
+};
+
+// Bad input (a pinned unit that does not exist, a block larger than the cache) comes back as diagnostics.
+Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan, SimOptions options = {});
+
+}  // namespace tidemark
