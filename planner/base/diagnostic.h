@@ -5,12 +5,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidemark {
 
-// 1-based line and column; 0 = unknown (then only what is known is printed). An empty file name stands
-// for a command-line flag.
+// 1-based line and column; 0 = unknown (then only what is known is printed). An empty file name
+// stands for a command-line flag.
 struct SourcePos {
   std::string file{};
   int line = 0;
@@ -36,7 +37,12 @@ Diagnostics one_error(std::string path, std::string message, std::string hint = 
 
 bool has_errors(const Diagnostics& diagnostics);
 
-// `file:line:col: error: path: message`, then `  hint: ...` on a line of its own. Ends with a newline.
+// The user's text as it may stand in a message: in double quotes, control characters escaped, cut
+// after 60 bytes.
+std::string quoted(std::string_view text);
+
+// `file:line:col: error: path: message`, then `  hint: ...` on a line of its own. Ends with a
+// newline.
 std::string to_string(const Diagnostic& diagnostic);
 std::string to_string(const Diagnostics& diagnostics);
 
