@@ -1,13 +1,13 @@
-// Offset assignment: give every buffer an offset so that no two buffers that are live at the same instant share an
-// address, and keep the highest end low.
+// Offset assignment: give every buffer an offset so that no two buffers that are live at the same
+// instant share an address, and keep the highest end low.
 //
 // The example used all over the project (id, lifetime, size), time to the right, offset upward:
 //   b1 [0,3) 4    b2 [3,9) 4    b3 [0,9) 4    b4 [9,21) 4    b5 [0,21) 4        sum 20
 //
 //   12 +---+-----+              one plan of height 12:  b5 at 0, b3 at 4, b4 at 4, b1 at 8, b2 at 8
 //      |b1 | b2  |
-//    8 +---+-----+-----------+  load: 12 on [0,9), 8 on [9,21), so no plan is lower than 12: it is optimal.
-//      |   b3    |    b4     |
+//    8 +---+-----+-----------+  load: 12 on [0,9), 8 on [9,21), so no plan is lower than 12:
+//      |   b3    |    b4     |  this one is optimal.
 //    4 +---------+-----------+
 //      |         b5          |
 //    0 +---------+-----------+
@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/base/bytes.h"
@@ -36,6 +37,12 @@ struct Problem {
   std::vector<Buffer> buffers{};  // indexed by BufferId
 };
 
+// Is there an instant at which the buffer needs memory? Any other buffer may stand anywhere and
+// counts in no total.
+constexpr bool is_ever_live(const Buffer& buffer) {
+  return Bytes{} < buffer.size && !buffer.lifetime.empty();
+}
+
 // What a plan promises. "Proved optimal" is never said without proof.
 enum class PlanStatus { kProvedOptimal, kFeasible, kInfeasible, kLimitReached };
 
@@ -45,7 +52,7 @@ struct Plan {
   std::string planner{};
   PlanStatus status = PlanStatus::kFeasible;
   std::vector<Bytes> offsets{};  // by BufferId
-  Bytes peak{};                  // highest end of any placement; 0 for no buffers
+  Bytes peak{};                  // highest end of any buffer that is ever live; 0 for no buffers
   Bytes lower_bound{};           // peak load, each size as given (not aligned)
   int64_t nodes = 0;             // search nodes; 0 for greedy planners
 };
@@ -53,7 +60,7 @@ struct Plan {
 // Largest sum of sizes live at one instant, by sorting the ends and sweeping. O(n log n).
 Bytes peak_load(const Problem& problem);
 
-// Sum of all sizes, each at its alignment: what placing every buffer apart takes.
+// Sum of all sizes, each rounded up to its own alignment: enough to place every buffer apart.
 Bytes no_reuse_bytes(const Problem& problem);
 
 }  // namespace tidemark

@@ -1,1 +1,113 @@
-#include "planner/alloc/problem.h"
+#include "planner/alloc/validate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+struct Span {
+  int64_t lower = 0;
+  int64_t upper = 0;
+};
+
+// Two half-open spans share exactly the points from the later start to the earlier end.
+Span common(const Span& a, const Span& b) {
+  return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
+}
+
+bool has_points(const Span& span) { return span.lower < span.upper; }
+
+Span lifetime(const Buffer& buffer) { return {buffer.lifetime.lower, buffer.lifetime.upper}; }
+
+// An end beyond 63 bits stands for itself: the largest number there is.
+Span addresses(const Buffer& buffer, Bytes offset) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  const int64_t start = offset.count();
+  const int64_t size = buffer.size.count();
+  return {start, size <= 0 ? start : start > kLargest - size ? kLargest : start + size};
+}
+
+class Judge {
+ public:
+  Judge(const Problem& problem, const Plan& plan) : buffers_(problem.buffers), plan_(plan) {}
+
+  std::vector<Violation> judge() {
+    if (plan_.offsets.size() != buffers_.size()) {
+      report(Rule::kOffsetCount, 0, 0,
+             fmt::format("{} offsets for {} buffers", plan_.offsets.size(), buffers_.size()));
+      return std::move(violations_);
+    }
+    for (size_t i = 0; i < buffers_.size(); ++i) judge_offset(i);
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      for (size_t j = i + 1; j < buffers_.size(); ++j) judge_pair(i, j);
+    }
+    judge_totals();
+    return std::move(violations_);
+  }
+
+ private:
+  void judge_offset(size_t i) {
+    const int64_t offset = plan_.offsets[i].count();
+    if (offset < 0) {
+      report(Rule::kNegativeOffset, i, i, fmt::format("{} is at {}", describe(i), offset));
+    }
+    if (offset % buffers_[i].alignment.count() != 0) {
+      report(Rule::kAlignment, i, i,
+             fmt::format("{} is at {}, no multiple of {}", describe(i), offset,
+                         buffers_[i].alignment.count()));
+    }
+  }
+
+  void judge_pair(size_t i, size_t j) {
+    const Span instants = common(lifetime(buffers_[i]), lifetime(buffers_[j]));
+    if (!has_points(instants)) return;
+    const Span shared = common(span_of(i), span_of(j));
+    if (!has_points(shared)) return;
+    report(Rule::kOverlap, i, j,
+           fmt::format("{} and {} share addresses [{}, {}) at instants [{}, {})", describe(i),
+                       describe(j), shared.lower, shared.upper, instants.lower, instants.upper));
+  }
+
+  void judge_totals() {
+    int64_t highest_end = 0;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      if (!has_points(lifetime(buffers_[i])) || !has_points(span_of(i))) continue;
+      highest_end = std::max(highest_end, span_of(i).upper);
+    }
+    const int64_t peak = plan_.peak.count();
+    const int64_t bound = plan_.lower_bound.count();
+    if (peak != highest_end) {
+      report(Rule::kPeak, 0, 0, fmt::format("peak {}, highest end {}", peak, highest_end));
+    }
+    if (bound > peak) {
+      report(Rule::kBound, 0, 0, fmt::format("lower bound {} above peak {}", bound, peak));
+    }
+  }
+
+  Span span_of(size_t i) const { return addresses(buffers_[i], plan_.offsets[i]); }
+
+  std::string describe(size_t i) const {
+    return fmt::format("buffer {} '{}'", i, buffers_[i].name);
+  }
+
+  void report(Rule rule, size_t first, size_t second, std::string message) {
+    if (violations_.size() == kMaxViolations) return;
+    violations_.push_back({rule, BufferId::of(first), BufferId::of(second), std::move(message)});
+  }
+
+  const std::vector<Buffer>& buffers_;
+  const Plan& plan_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace
+
+std::vector<Violation> validate(const Problem& problem, const Plan& plan) {
+  return Judge(problem, plan).judge();
+}
+
+}  // namespace tidemark

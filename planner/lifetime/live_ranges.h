@@ -1,5 +1,6 @@
-// When each arena tensor must exist, in schedule steps, half-open: [first_def, last_use + 1). Inputs exist from step
-// 0; a tensor nobody reads exists for the one step that writes it.
+// When each arena tensor must exist, in schedule steps, half-open: [first_def, last_use + 1).
+// Inputs exist from step 0; an activation nobody reads exists for the one step that writes it, an
+// input nobody reads for step 0.
 //
 //   step 0: a = f()    step 1: b = g(a)    step 2: c = h(a, b)    ->  a [0,3)  b [1,3)  c [2,3)
 //   Checked by LiveRangesTest.ThreeOps.
@@ -27,8 +28,16 @@ struct ArenaBuffer {
   std::vector<TensorId> members{};  // in order of definition; never empty
 };
 
-// Lets an op write over an input where that is legal: the op allows it, the input is an activation of the same size
-// whose last use is this op. The first such input is taken. Chains become one buffer with the union of lifetimes.
+// Lets an op write over an input where that is legal: the op allows it and has one output, the
+// input is an activation of the same size whose last use is this op. The first such input is taken.
+// A chain becomes one buffer with the hull of its lifetimes, so nothing is freed while a later
+// member lives. Buffers stand in order of their first member.
+//
+//   step 0: s = scores()    step 1: p = softmax(s)    step 2: c = context(p)
+//   s [0,2)  p [1,3)  c [2,3): softmax may write over s, as its last reader, so there are two
+//   buffers, {s, p} [0,3) and {c} [2,3). It may not when s is an input of the graph (the caller's
+//   data), differs in size, or is read again later.
+//   Checked by ShareInPlaceTest.SoftmaxWritesOverItsScores.
 std::vector<ArenaBuffer> share_in_place(const Graph& graph, const Schedule& schedule,
                                         const std::vector<LiveRange>& ranges);
 
