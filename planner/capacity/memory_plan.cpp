@@ -1,1 +1,205 @@
+#include "planner/capacity/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "planner/alloc/validate.h"
+#include "planner/base/check.h"
 #include "planner/capacity/textbook.h"
+#include "planner/capacity/verdict.h"
+#include "planner/model/kv_cache.h"
+
+namespace tidemark {
+namespace {
+
+void require_positive(Diagnostics& problems, std::string path, int64_t value) {
+  if (value >= 1) return;
+  problems.push_back({.path = std::move(path),
+                      .message = fmt::format("{} is too small", value),
+                      .hint = "give at least 1"});
+}
+
+// At most this many: embedding, selection, norm and head besides the layers.
+int64_t most_ops(const ModelSpec& model) {
+  const int64_t per_layer = model.layer_list() ? 1 : 19;
+  return checked_add(checked_mul(model.n_layer(), per_layer), 4);
+}
+
+Diagnostics find_bad_input(const Scenario& scenario) {
+  Diagnostics problems;
+  require_positive(problems, "--ctx-size", scenario.n_ctx.count());
+  require_positive(problems, "--batch-size", scenario.n_batch.count());
+  require_positive(problems, "--ubatch-size", scenario.n_ubatch.count());
+  require_positive(problems, "--parallel", scenario.n_seq);
+  require_positive(problems, "--n-outputs", scenario.n_outputs);
+  require_positive(problems, "model.n_layer", scenario.model.n_layer());
+  if (!problems.empty()) return problems;
+  if (most_ops(scenario.model) > kMaxOps) {
+    problems.push_back({.path = "model.n_layer",
+                        .message = fmt::format("{} layers make a graph of more than {} ops",
+                                               scenario.model.n_layer(), kMaxOps),
+                        .hint = "is the number of layers a slip?"});
+  }
+  const int64_t cells = scenario.cells_per_sequence();
+  if (scenario.model.transformer() != nullptr && scenario.prompt.count() > cells) {
+    problems.push_back(
+        {.path = "--prompt",
+         .message = fmt::format("a prompt of {} tokens does not fit a context of {} per sequence",
+                                scenario.prompt.count(), cells),
+         .hint = "raise --ctx-size, or lower --prompt or --parallel"});
+  }
+  return problems;
+}
+
+// Decode needs a row of logits for every sequence.
+int64_t output_rows(const Scenario& scenario) {
+  return std::max(scenario.n_outputs, scenario.n_seq);
+}
+
+GraphOptions options_of(const Scenario& scenario, Phase phase) {
+  const Tokens ubatch = std::min({scenario.n_ubatch, scenario.n_batch, scenario.n_ctx});
+  const int64_t n_tokens =
+      phase == Phase::kPrefill ? std::max(ubatch.count(), scenario.n_seq) : scenario.n_seq;
+  return {.n_tokens = n_tokens,
+          .n_outputs = std::min(output_rows(scenario), n_tokens),
+          .n_cells = scenario.cells_per_sequence(),
+          .n_seq = scenario.n_seq,
+          .type_act = scenario.type_act,
+          .type_k = scenario.type_k,
+          .type_v = scenario.type_v,
+          .flash_attention = scenario.flash_attention};
+}
+
+Problem problem_of(const Graph& graph, const std::vector<ArenaBuffer>& buffers,
+                   Alignment alignment) {
+  Problem problem;
+  problem.buffers.reserve(buffers.size());
+  for (const ArenaBuffer& buffer : buffers) {
+    problem.buffers.push_back(
+        {.name = graph.tensor(buffer.members.front()).name,
+         .size = buffer.size,
+         .lifetime = {buffer.lifetime.lower.value(), buffer.lifetime.upper.value()},
+         .alignment = alignment});
+  }
+  return problem;
+}
+
+PhasePlan plan_phase(const Scenario& scenario, const MemoryPlan& so_far, Phase phase) {
+  PhasePlan made{.phase = phase, .options = options_of(scenario, phase)};
+  made.graph = build_graph(scenario.model, so_far.weights, made.options);
+  made.schedule = schedule_in_program_order(made.graph);
+  made.ranges = live_ranges(made.graph, made.schedule);
+  made.buffers = share_in_place(made.graph, made.schedule, made.ranges);
+  made.load = load_profile(made.buffers, static_cast<int64_t>(made.schedule.order.size()));
+  made.problem = problem_of(made.graph, made.buffers, scenario.engine.alignment);
+  made.plan = plan(made.problem, scenario.planner);
+  check(validate(made.problem, made.plan).empty(), "the judge accepts the planner's plan");
+  check(peak_load(made.problem) == made.load.peak, "two ways to the peak load agree");
+  for (const Op& op : made.graph.ops()) made.scratch = std::max(made.scratch, op.scratch);
+  made.uses = unit_uses(so_far.units, made.graph, made.schedule);
+  return made;
+}
+
+// 8 and 4 bits and nothing else, as the textbook counts: no scales, no norms kept in f32.
+void count_as_textbook(WeightsInventory& weights, DType quant) {
+  weights.bytes = {};
+  for (WeightTensor& tensor : weights.tensors) {
+    if (tensor.role != WeightRole::kPlain) {
+      tensor.dtype = quant;
+      tensor.bytes = textbook_weight_bytes(tensor.parameters(), quant);
+    }
+    weights.bytes += tensor.bytes;
+  }
+}
+
+// What the limit leaves after everything else, but room for the largest unit and no more than all
+// of them.
+Bytes cache_capacity_of(const Scenario& scenario, const MemoryPlan& plan, Bytes everything_else) {
+  if (scenario.cache.capacity > Bytes{}) return scenario.cache.capacity;
+  const DeviceLimit limit = device_limit(scenario.device, scenario.margin_ratio, scenario.budget);
+  const Bytes largest =
+      resident_weight_bytes(StrategyKind::kLayerwise, plan.units, plan.decode.uses, {});
+  const Bytes sum =
+      resident_weight_bytes(StrategyKind::kResident, plan.units, plan.decode.uses, {});
+  return std::clamp(limit.limit - everything_else, largest, sum);
+}
+
+void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
+  Breakdown& breakdown = plan.breakdown;
+  if (scenario.engine.policy == EnginePolicy::kTextbook) {
+    breakdown = textbook_breakdown(scenario);
+    plan.activations = breakdown.compute;
+  } else {
+    plan.activations = activation_bytes(plan, scenario.engine.activations);
+    plan.scratch = scratch_bytes(plan);
+    breakdown.kv_cache = kv_cache_bytes(scenario);
+    breakdown.compute = plan.activations + plan.scratch;
+    breakdown.output = output_bytes(scenario);
+    breakdown.runtime = scenario.engine.runtime_fixed;
+  }
+  if (scenario.strategy == StrategyKind::kBlockCache) {
+    const Bytes everything_else = breakdown.total() - breakdown.weights;
+    plan.cache_capacity = cache_capacity_of(scenario, plan, everything_else);
+  }
+  if (scenario.engine.policy == EnginePolicy::kPlanned) {
+    breakdown.weights =
+        resident_weight_bytes(scenario.strategy, plan.units, plan.decode.uses, plan.cache_capacity);
+  }
+  check(breakdown.total() >= breakdown.weights, "no part of the total is negative");
+}
+
+MemoryPlan make_plan(const Scenario& scenario) {
+  MemoryPlan plan;
+  plan.stored_bytes = weights_inventory(scenario.model, scenario.model.dtype).bytes;
+  plan.weights = weights_inventory(scenario.model, scenario.quant);
+  if (scenario.engine.policy == EnginePolicy::kTextbook) {
+    count_as_textbook(plan.weights, scenario.quant);
+  }
+  plan.units = weight_units(plan.weights);
+  plan.prefill = plan_phase(scenario, plan, Phase::kPrefill);
+  plan.decode = plan_phase(scenario, plan, Phase::kDecode);
+  fill_totals(scenario, plan);
+  textbook_breakdown(scenario);  // shown beside every plan: its sizes must stay in range as well
+  return plan;
+}
+
+}  // namespace
+
+const PhasePlan& MemoryPlan::largest() const {
+  return decode.plan.peak > prefill.plan.peak ? decode : prefill;
+}
+
+Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy) {
+  return policy == ActivationPolicy::kArena
+             ? std::max(plan.prefill.plan.peak, plan.decode.plan.peak)
+             : std::max(plan.prefill.load.peak, plan.decode.load.peak);
+}
+
+Bytes scratch_bytes(const MemoryPlan& plan) {
+  return std::max(plan.prefill.scratch, plan.decode.scratch);
+}
+
+Bytes output_bytes(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  return spec ? row_bytes(DType::kF32, spec->n_vocab) * output_rows(scenario) : Bytes{};
+}
+
+Bytes kv_cache_bytes(const Scenario& scenario) {
+  return kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v) *
+         scenario.cells_per_sequence() * scenario.n_seq;
+}
+
+Result<MemoryPlan> plan_scenario(const Scenario& scenario) {
+  try {
+    if (Diagnostics problems = find_bad_input(scenario); !problems.empty()) return problems;
+    return make_plan(scenario);
+  } catch (const std::overflow_error&) {
+    return one_error("model", "sizes leave the 63-bit range",
+                     "is a dimension, the context or a batch size a slip?");
+  }
+}
+
+}  // namespace tidemark

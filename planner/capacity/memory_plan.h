@@ -47,8 +47,8 @@ struct MemoryPlan {
   Bytes stored_bytes{};          // the model's tensors as stored (model.dtype), before --quant
   PhasePlan prefill{};
   PhasePlan decode{};
-  Bytes activations{};           // part of compute: the arena, or the peak load under ActivationPolicy::kLive
-  Bytes scratch{};               // part of compute
+  Bytes activations{};           // part of compute: activation_bytes(), or the textbook's A under its policy
+  Bytes scratch{};               // part of compute: scratch_bytes(), or 0 under the textbook's policy
   Breakdown breakdown{};         // for scenario.strategy
   Bytes cache_capacity{};        // block-cache only: as given, or what the limit leaves
 
@@ -56,8 +56,21 @@ struct MemoryPlan {
   const PhasePlan& largest() const;
 };
 
-// Bad input (a context too small for the prompt, sizes past 63 bits) comes back as diagnostics; an invalid plan of
-// our own planner is a bug (CHECK).
+// The larger of the two phases: the planned arena, or the peak load when tensors are freed one by one.
+Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy);
+// The larger of the two phases.
+Bytes scratch_bytes(const MemoryPlan& plan);
+
+// Cells of all sequences. Zero for a layer list.
+Bytes kv_cache_bytes(const Scenario& scenario);
+// Rows of logits in f32: n_outputs, and at least one for every sequence. Zero for a layer list.
+Bytes output_bytes(const Scenario& scenario);
+
+// Bounds what a plan may cost before it is begun: 17 to 19 ops a layer.
+inline constexpr int64_t kMaxOps = 2'000'000;
+
+// Bad input (a context too small for the prompt, too many ops, sizes past 63 bits) comes back as diagnostics; an
+// invalid plan of our own planner is a bug (CHECK).
 Result<MemoryPlan> plan_scenario(const Scenario& scenario);
 
 }  // namespace tidemark

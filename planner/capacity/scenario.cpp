@@ -1,1 +1,60 @@
-#include "planner/capacity/textbook.h"
+#include "planner/capacity/scenario.h"
+
+#include <array>
+#include <utility>
+
+#include "planner/base/check.h"
+#include "planner/base/checked.h"
+
+namespace tidemark {
+namespace {
+
+template <typename Kind, size_t kCount>
+using NameTable = std::array<std::pair<Kind, std::string_view>, kCount>;
+
+constexpr NameTable<StrategyKind, 4> kStrategies = {{
+    {StrategyKind::kResident, "resident"},
+    {StrategyKind::kLayerwise, "layerwise"},
+    {StrategyKind::kDoubleBuffer, "double-buffer"},
+    {StrategyKind::kBlockCache, "block-cache"},
+}};
+
+constexpr NameTable<CachePolicy, 4> kCachePolicies = {{
+    {CachePolicy::kLru, "lru"},
+    {CachePolicy::kMru, "mru"},
+    {CachePolicy::kPinned, "pinned"},
+    {CachePolicy::kNextUse, "next-use"},
+}};
+
+template <typename Kind, size_t kCount>
+std::string_view find_name(const NameTable<Kind, kCount>& table, Kind wanted) {
+  for (const auto& [kind, name] : table) {
+    if (kind == wanted) return name;
+  }
+  check(false, "every choice has a name");
+  return {};
+}
+
+template <typename Kind, size_t kCount>
+std::optional<Kind> find_kind(const NameTable<Kind, kCount>& table, std::string_view wanted) {
+  for (const auto& [kind, name] : table) {
+    if (name == wanted) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(StrategyKind kind) { return find_name(kStrategies, kind); }
+std::optional<StrategyKind> parse_strategy(std::string_view name) {
+  return find_kind(kStrategies, name);
+}
+
+std::string_view name_of(CachePolicy policy) { return find_name(kCachePolicies, policy); }
+std::optional<CachePolicy> parse_cache_policy(std::string_view name) {
+  return find_kind(kCachePolicies, name);
+}
+
+int64_t Scenario::cells_per_sequence() const { return ceil_div(n_ctx.count(), n_seq); }
+
+}  // namespace tidemark

@@ -20,6 +20,9 @@ struct DeviceLimit {
   std::string rule{};  // "available - margin", "per-app limit", "--budget"
 };
 
+// ratio x whole, to the nearest byte. Throws std::overflow_error.
+Bytes share_of(Bytes whole, double ratio);
+
 DeviceLimit device_limit(const DeviceSpec& device, double margin_ratio, std::optional<Bytes> budget);
 
 struct Verdict {

@@ -1,1 +1,111 @@
-#include "planner/capacity/textbook.h"
+#include "planner/capacity/weight_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/base/check.h"
+
+namespace tidemark {
+namespace {
+
+std::string unit_name(const WeightTensor& tensor) {
+  switch (tensor.role) {
+    case WeightRole::kPlain:
+      return tensor.name;
+    case WeightRole::kTokenEmbedding:
+      return "token_embd";
+    case WeightRole::kOutputNorm:
+    case WeightRole::kOutput:
+      return "output";
+    default:
+      return fmt::format("blk.{}", tensor.layer);
+  }
+}
+
+// Do two neighbours of the inventory move together? Layers of a list do not, whatever they are
+// called.
+bool same_unit(const WeightTensor& a, const WeightTensor& b) {
+  return a.role != WeightRole::kPlain && unit_name(a) == unit_name(b);
+}
+
+std::vector<UnitId> unit_of_each_weight(const std::vector<WeightUnit>& units) {
+  std::vector<UnitId> unit_of;
+  for (size_t i = 0; i < units.size(); ++i) {
+    for (WeightId weight : units[i].tensors) {
+      if (weight.index() >= unit_of.size()) unit_of.resize(weight.index() + 1);
+      unit_of[weight.index()] = UnitId::of(i);
+    }
+  }
+  return unit_of;
+}
+
+// Two slots that alternate: the visit at hand and the one after it, the first visit of the next
+// pass following the last of this one. A unit that follows itself is not read again.
+Bytes largest_pair(const std::vector<WeightUnit>& units, const std::vector<UnitUse>& uses) {
+  Bytes largest;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const UnitId current = uses[i].unit;
+    const UnitId next = uses[(i + 1) % uses.size()].unit;
+    const Bytes second = current == next ? Bytes{} : units.at(next.index()).bytes;
+    largest = std::max(largest, units.at(current.index()).bytes + second);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::vector<WeightUnit> weight_units(const WeightsInventory& weights) {
+  std::vector<WeightUnit> units;
+  for (size_t i = 0; i < weights.tensors.size(); ++i) {
+    const WeightTensor& tensor = weights.tensors[i];
+    if (i == 0 || !same_unit(weights.tensors[i - 1], tensor)) {
+      units.push_back({.name = unit_name(tensor)});
+    }
+    units.back().bytes += tensor.bytes;
+    units.back().tensors.push_back(WeightId::of(i));
+  }
+  return units;
+}
+
+std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph& graph,
+                               const Schedule& schedule) {
+  const std::vector<UnitId> unit_of = unit_of_each_weight(units);
+  std::vector<UnitUse> uses;
+  for (size_t step = 0; step < schedule.order.size(); ++step) {
+    for (WeightId weight : graph.op(schedule.order[step]).weights) {
+      const UnitId unit = unit_of.at(weight.index());
+      if (!uses.empty() && uses.back().unit == unit) continue;
+      // Steps before the first weight belong to the first visit.
+      const StepIndex start = StepIndex::of(uses.empty() ? 0 : step);
+      if (!uses.empty()) uses.back().steps.upper = start;
+      uses.push_back({.unit = unit, .steps = {start, start}});
+    }
+  }
+  if (!uses.empty()) uses.back().steps.upper = StepIndex::of(schedule.order.size());
+  return uses;
+}
+
+Bytes resident_weight_bytes(StrategyKind strategy, const std::vector<WeightUnit>& units,
+                            const std::vector<UnitUse>& uses, Bytes cache_capacity) {
+  Bytes sum;
+  Bytes largest;
+  for (const WeightUnit& unit : units) {
+    sum += unit.bytes;
+    largest = std::max(largest, unit.bytes);
+  }
+  switch (strategy) {
+    case StrategyKind::kResident:
+      return sum;
+    case StrategyKind::kLayerwise:
+      return largest;
+    case StrategyKind::kDoubleBuffer:
+      return largest_pair(units, uses);
+    case StrategyKind::kBlockCache:
+      return std::min(cache_capacity, sum);
+  }
+  check(false, "every strategy has a formula");
+  return {};
+}
+
+}  // namespace tidemark

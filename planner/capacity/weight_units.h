@@ -2,7 +2,9 @@
 // A transformer has token_embd, one unit per layer, and output (final norm and head; a tied head uses
 // token_embd again, so that unit is visited twice in a pass).
 //
-//   uses of a 2-layer tied model:  token_embd [0,1)  blk.0 [1,17)  blk.1 [17,34)  output_norm.. [34,35)  token_embd [35,36)
+//   uses of a 2-layer tied model, 17 ops a layer (select_rows falls to the visit it follows):
+//     token_embd [0,1)  blk.0 [1,18)  blk.1 [18,36)  output [36,37)  token_embd [37,38)
+//   Checked by UnitUsesTest.TwoLayerTiedModel.
 #pragma once
 
 #include <string>
