@@ -30,11 +30,12 @@ packages_of() {
   awk -v groups=" $* " '!/^#/ && NF && index(groups, " " $1 " ") { print $2 }' scripts/packages.txt
 }
 
-# Of the packages named, those that are not installed.
+# Of the packages named, those that are not installed. (dpkg-query fails when it knows nothing of one of them.)
 missing_of() {
   local installed
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | awk '$1 == "installed" { print $2 }')
-  grep -vxF -f <(printf '%s\n' "$installed") < <(printf '%s\n' "$@") || true
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    awk '$1 == "installed" { print $2 }' || true)
+  printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$installed") || true
 }
 
 # What to do by hand, with the complete list: installed packages do no harm in it.
@@ -144,9 +145,13 @@ build() {
     die 2 "the build failed"
 }
 
-# Every C++ file of the project (tracked, or new and not ignored).
+# Every C++ file of the project: what git tracks or would track; without git, what is outside build/.
 cpp_files() {
-  git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' | while read -r file; do
+  if [[ -e .git ]]; then
+    git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp'
+  else
+    find . \( -path ./build -o -path ./out -o -name '.?*' \) -prune -o \( -name '*.h' -o -name '*.cpp' \) -printf '%P\n'
+  fi | while read -r file; do
     if [[ -e $file ]]; then echo "$file"; fi
-  done
+  done | sort
 }

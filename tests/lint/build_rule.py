@@ -10,13 +10,18 @@ Usage: build_rule.py COMPILER FOLDERS good|bad HEADER...
 
 import subprocess
 import sys
+import tempfile
 
 
 def try_include(compiler, folders, header):
     """(compiled, what the compiler said)"""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{folder}" for folder in folders.split("|") if folder]
-    run = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True, check=False)
+    # In an empty folder: quoted includes are looked up beside the including file first.
+    with tempfile.TemporaryDirectory() as empty:
+        run = subprocess.run(
+            command, input=f'#include "{header}"\n', capture_output=True, text=True, check=False, cwd=empty
+        )
     return run.returncode == 0, run.stderr
 
 
