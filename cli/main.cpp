@@ -1,1 +1,241 @@
-int main() { return 0; }
+// The command line: flags in, one verb called, exit code out. The only file that sees CLI11.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+#include <map>
+#include <new>
+
+#include "options.h"
+#include "planner/base/check.h"
+#include "planner/config/yaml_reader.h"
+#include "planner/report/report.h"
+#include "planner/report/stages.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr const char* kModelHelp = "A built-in name (see `tidemark list models`) or a YAML file";
+
+// The raw text of every flag, kept alive while CLI11 fills it.
+struct Flags {
+  std::map<std::string, std::string> settings{};
+  std::vector<std::string> assignments{};
+  std::string scenario_file{};
+  std::string format = "table";
+  bool json = false;
+  OutputOptions output{};
+};
+
+void add_output_flags(CLI::App& verb, Flags& flags) {
+  verb.add_option("--format", flags.format, "table (default), json, csv or md")
+      ->check(CLI::IsMember({"table", "json", "csv", "md"}));
+  verb.add_flag("--json", flags.json, "Short for --format json");
+  verb.add_option("-o,--output", flags.output.file, "Write to FILE instead of standard output")
+      ->option_text("FILE");
+  verb.add_flag("--quiet", flags.output.quiet, "No talk on standard error");
+  verb.add_option("--color", flags.output.color,
+                  "auto (default), always or never; NO_COLOR is honoured")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+std::string setting_help(const SettingInfo& setting) {
+  std::string help(setting.help);
+  if (!setting.fallback.empty()) help += fmt::format(" [{}]", setting.fallback);
+  return help;
+}
+
+// CLI11 knows no short flags of several letters; expand_short_flags() has turned those into long
+// ones.
+std::string cli11_flags(std::string_view flags) {
+  const size_t comma = flags.find(',');
+  const bool long_short = comma != std::string_view::npos && comma > 2;
+  return std::string(long_short ? flags.substr(comma + 1) : flags);
+}
+
+void add_scenario_flags(CLI::App& verb, Flags& flags) {
+  verb.add_option("MODEL", flags.settings["model"], kModelHelp);
+  for (const SettingInfo& setting : settings_table()) {
+    if (setting.flags.empty()) continue;
+    std::string help = setting_help(setting);
+    if (cli11_flags(setting.flags) != setting.flags) {
+      help = fmt::format("{} (also {})", help, setting.flags.substr(0, setting.flags.find(',')));
+    }
+    verb.add_option(cli11_flags(setting.flags), flags.settings[std::string(setting.key)], help)
+        ->option_text(std::string(setting.value));
+  }
+  verb.add_option("--scenario", flags.scenario_file,
+                  "Settings from a scenario file; flags win over it")
+      ->option_text("NAME|FILE");
+  verb.add_option("--set", flags.assignments, "Any setting by key: --set ctx_size=8192")
+      ->option_text("KEY=VALUE")
+      ->type_size(1)
+      ->allow_extra_args(false);
+}
+
+OutputOptions output_options(const Flags& flags) {
+  static const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::kTable},
+                                                              {"json", OutputFormat::kJson},
+                                                              {"csv", OutputFormat::kCsv},
+                                                              {"md", OutputFormat::kMarkdown}};
+  OutputOptions output = flags.output;
+  output.format = flags.json ? OutputFormat::kJson : formats.at(flags.format);
+  return output;
+}
+
+ScenarioOptions scenario_options(const CLI::App& verb, const Flags& flags) {
+  ScenarioOptions options{.scenario_file = flags.scenario_file, .assignments = flags.assignments};
+  for (const SettingInfo& setting : settings_table()) {
+    const std::string key(setting.key);
+    const std::string flag = setting.flags.empty() ? "MODEL" : std::string(setting.flags);
+    const std::string longest =
+        flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
+    const CLI::Option* option = verb.get_option_no_throw(longest);
+    if (option != nullptr && option->count() > 0) {
+      options.flags[key] = {.text = flags.settings.at(key), .origin = "flag " + longest};
+    }
+  }
+  return options;
+}
+
+std::string usage_hint(const CLI::App& app, const std::vector<std::string>& unknown) {
+  std::vector<std::string> known;
+  for (const CLI::App* verb : app.get_subcommands()) {
+    for (const CLI::Option* option : verb->get_options()) {
+      if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    }
+  }
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(verb->get_name());
+  }
+  for (const std::string& word : unknown) {
+    if (const auto near = did_you_mean(word.substr(0, word.find('=')), known)) {
+      return fmt::format("did you mean {}?", *near);
+    }
+  }
+  return "see `tidemark --help` or `tidemark VERB --help`";
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  fmt::print(stderr, "error: {}\n  hint: {}\n", error.what(), usage_hint(app, app.remaining(true)));
+  return kBadInput;
+}
+
+// Everything the parser fills, and the verb to call. CLI11 keeps references into it, so it never
+// moves.
+struct CommandLine {
+  CLI::App app{"Plan and simulate the memory of on-device LLM inference"};
+  Flags flags{};
+  PlanOptions plan{};
+  SimulateOptions simulate{};
+  ListOptions list{};
+  std::function<int()> action{};
+};
+
+void describe_program(CommandLine& line) {
+  line.app.name("tidemark");
+  line.app.set_version_flag("--version", std::string("tidemark ") + kToolVersion);
+  line.app.require_subcommand(1);
+  line.app.footer(
+      "Examples:\n"
+      "  tidemark plan minicpm-2b --quant int4 --device galaxy-s23\n"
+      "  tidemark simulate minicpm-2b --quant int4 --strategy resident,layerwise --svg curve.svg\n"
+      "Exit codes: 0 yes or done, 1 a negative answer, 2 bad input, 3 internal error");
+}
+
+void add_plan(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand("plan", "Memory breakdown, arena plan and verdict");
+  add_scenario_flags(*verb, line.flags);
+  add_output_flags(*verb, line.flags);
+  verb->add_option("--show", line.plan.show, "One stage instead of the report: " + stage_names())
+      ->option_text("STAGE");
+  verb->footer(
+      "Examples:\n"
+      "  tidemark plan minicpm-2b --quant int4 -c 4096 --device galaxy-s23\n"
+      "  tidemark plan llama-3.1-8b --quant Q4_0 --device mac-m1-8 --json\n"
+      "Exit code 1 exactly when it does not fit.");
+  verb->callback([&line, verb] {
+    line.action = [&line, verb] {
+      line.plan.scenario = scenario_options(*verb, line.flags);
+      line.plan.output = output_options(line.flags);
+      return run_plan(line.plan);
+    };
+  });
+}
+
+void add_simulate(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "simulate", "Memory curve over time under a loading strategy; TTFT, tokens/s");
+  SimulateOptions& options = line.simulate;
+  add_scenario_flags(*verb, line.flags);
+  add_output_flags(*verb, line.flags);
+  verb->add_option("--svg", options.svg_file, "Write the memory curve as a picture")
+      ->option_text("FILE");
+  verb->add_option("--curve", options.curve_file, "Write the curve of one run as CSV")
+      ->option_text("FILE");
+  verb->add_option("--trace", options.trace_file, "Write the events of one run for ui.perfetto.dev")
+      ->option_text("FILE");
+  verb->footer(
+      "Examples:\n"
+      "  tidemark simulate minicpm-2b --quant int4 --strategy resident,layerwise,double-buffer\n"
+      "  tidemark simulate --scenario demo-lru --json\n"
+      "Exit code 1 when no requested strategy completes within the limit.");
+  verb->callback([&line, verb] {
+    line.action = [&line, verb] {
+      line.simulate.scenario = scenario_options(*verb, line.flags);
+      line.simulate.output = output_options(line.flags);
+      return run_simulate(line.simulate);
+    };
+  });
+}
+
+void add_list(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand("list", "What there is: models, devices, engines, ...");
+  verb->add_option("WHAT", line.list.what,
+                   "models, devices, engines, scenarios, strategies, quants, planners, settings")
+      ->required();
+  add_output_flags(*verb, line.flags);
+  verb->footer("Examples:\n  tidemark list models\n  tidemark list quants --json");
+  verb->callback([&line] {
+    line.action = [&line] {
+      line.list.output = output_options(line.flags);
+      return run_list(line.list);
+    };
+  });
+}
+
+// Parses the arguments and calls the verb they name.
+int run(std::vector<std::string> arguments) {
+  CommandLine line;
+  describe_program(line);
+  add_plan(line);
+  add_simulate(line);
+  add_list(line);
+  try {
+    arguments = expand_short_flags(arguments);
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+    line.app.parse(arguments);
+  } catch (const CLI::Success& help_or_version) {
+    return line.app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(line.app, error);
+  }
+  return line.action();
+}
+
+}  // namespace
+}  // namespace tidemark::cli
+
+int main(int argc, char** argv) {
+  try {
+    return tidemark::cli::run(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\n");
+    return tidemark::cli::kBadInput;
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "internal error at {}\n  hint: please report this with the command line\n",
+               bug.what());
+    return tidemark::cli::kInternalError;
+  }
+}

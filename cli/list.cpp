@@ -1,0 +1,161 @@
+// tidemark list WHAT: what there is, one line each.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "options.h"
+#include "planner/alloc/planners.h"
+#include "planner/base/units.h"
+#include "planner/config/load.h"
+#include "planner/config/yaml_reader.h"
+#include "planner/model/dtype.h"
+#include "planner/model/weights.h"
+#include "planner/report/tables.h"
+
+namespace tidemark::cli {
+namespace {
+
+// One line about each shipped file; a broken one is listed with its first problem instead of being
+// hidden.
+template <typename Spec>
+Listing list_files(ConfigKind kind, Listing listing, Result<Spec> (*load)(std::string_view),
+                   const std::function<std::vector<std::string>(const Spec&)>& cells) {
+  for (const std::string& name : list_configs(kind)) {
+    std::vector<std::string> row = {name};
+    const Result<Spec> spec = load(name);
+    if (spec) {
+      for (std::string& cell : cells(*spec)) row.push_back(std::move(cell));
+    } else {
+      row.push_back("cannot be read: " + spec.diagnostics().front().message);
+      row.resize(listing.columns.size());
+    }
+    listing.rows.push_back(std::move(row));
+  }
+  return listing;
+}
+
+Listing list_models() {
+  return list_files<ModelSpec>(
+      ConfigKind::kModel,
+      {.columns = {"model", "architecture", "layers", "parameters", "stored_as"}}, &load_model,
+      [](const ModelSpec& model) -> std::vector<std::string> {
+        const WeightsInventory weights = weights_inventory(model, model.dtype);
+        const bool sized = model.layer_list() != nullptr;
+        return {model.architecture, std::to_string(model.n_layer()),
+                sized ? format_bytes(weights.bytes) : format_count(weights.parameters),
+                sized ? "sizes only" : std::string(name_of(model.dtype))};
+      });
+}
+
+Listing list_devices() {
+  return list_files<DeviceSpec>(
+      ConfigKind::kDevice,
+      {.columns = {"device", "memory", "for_apps", "flash_read", "description"}}, &load_device,
+      [](const DeviceSpec& device) -> std::vector<std::string> {
+        return {format_bytes(device.ram_total), format_bytes(device.app_available),
+                format_bandwidth(device.flash_read), device.description};
+      });
+}
+
+Listing list_engines() {
+  return list_files<EngineProfile>(ConfigKind::kEngine,
+                                   {.columns = {"engine", "version", "summary"}}, &load_engine,
+                                   [](const EngineProfile& engine) -> std::vector<std::string> {
+                                     return {engine.version, engine.summary};
+                                   });
+}
+
+Listing list_scenarios() {
+  Listing listing{.columns = {"scenario"}};
+  for (const std::string& name : list_configs(ConfigKind::kScenario))
+    listing.rows.push_back({name});
+  return listing;
+}
+
+Listing list_strategies() {
+  return {
+      .columns = {"strategy", "resident", "reads"},
+      .rows = {{"resident", "all weights", "once, before the first token"},
+               {"layerwise", "one weight unit at a time", "every unit, every pass, not overlapped"},
+               {"double-buffer", "two units in slots that alternate",
+                "the next unit while this one computes"},
+               {"block-cache", "what the cache policy keeps", "on a miss"}}};
+}
+
+Listing list_quants() {
+  Listing listing{
+      .columns = {"quant", "block_elements", "block_bytes", "row_bytes", "bits_per_weight"}};
+  for (const Format& format : formats()) {
+    if (!format.selectable) continue;
+    const double bits =
+        8.0 * static_cast<double>(format.block_bytes) / static_cast<double>(format.block_elements);
+    listing.rows.push_back({std::string(format.name), std::to_string(format.block_elements),
+                            std::to_string(format.block_bytes), std::to_string(format.row_bytes),
+                            fmt::format("{:g}", bits)});
+  }
+  return listing;
+}
+
+Listing list_planners() {
+  Listing listing{.columns = {"planner", "what it does"}};
+  for (const PlannerInfo& planner : planners()) {
+    listing.rows.push_back({std::string(planner.name), std::string(planner.summary)});
+  }
+  return listing;
+}
+
+Listing list_settings() {
+  Listing listing{.columns = {"key", "flags", "default", "meaning"}};
+  for (const SettingInfo& setting : settings_table()) {
+    listing.rows.push_back({std::string(setting.key), std::string(setting.flags),
+                            std::string(setting.fallback), std::string(setting.help)});
+  }
+  return listing;
+}
+
+struct Topic {
+  const char* name;
+  Listing (*make)();
+};
+
+constexpr Topic kTopics[] = {{"models", &list_models},         {"devices", &list_devices},
+                             {"engines", &list_engines},       {"scenarios", &list_scenarios},
+                             {"strategies", &list_strategies}, {"quants", &list_quants},
+                             {"planners", &list_planners},     {"settings", &list_settings}};
+
+Diagnostics unknown_topic(const std::string& what) {
+  std::vector<std::string> names;
+  std::string all;
+  for (const Topic& topic : kTopics) {
+    names.emplace_back(topic.name);
+    all += (all.empty() ? "" : ", ") + names.back();
+  }
+  const std::optional<std::string> near = did_you_mean(what, names);
+  return one_error("list", fmt::format("there is no list of '{}'", what),
+                   near ? fmt::format("did you mean {}?", *near) : "one of " + all);
+}
+
+}  // namespace
+
+int run_list(const ListOptions& options) {
+  const auto* topic =
+      std::find_if(std::begin(kTopics), std::end(kTopics),
+                   [&](const Topic& candidate) { return options.what == candidate.name; });
+  if (topic == std::end(kTopics)) return fail(unknown_topic(options.what));
+  const Listing listing = topic->make();
+  switch (options.output.format) {
+    case OutputFormat::kJson:
+      return emit(options.output, to_json(listing, options.what), kYes);
+    case OutputFormat::kCsv:
+      return emit(options.output, to_csv(listing), kYes);
+    case OutputFormat::kMarkdown:
+      return emit(options.output, to_markdown(listing), kYes);
+    case OutputFormat::kTable:
+      break;
+  }
+  return emit(options.output, to_text(listing), kYes);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,76 @@
+// What the command line says, before any of it is resolved. One struct a verb; the verbs' files
+// turn it into text and an exit code.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "planner/config/settings.h"
+
+namespace tidemark::cli {
+
+// 0 yes/done, 1 a negative answer, 2 usage, bad input or failed I/O, 3 internal error.
+inline constexpr int kYes = 0;
+inline constexpr int kNo = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kInternalError = 3;
+
+enum class OutputFormat { kTable, kJson, kCsv, kMarkdown };
+
+struct OutputOptions {
+  OutputFormat format = OutputFormat::kTable;
+  std::string file{};  // empty = standard output
+  bool quiet = false;
+  std::string color = "auto";  // auto | always | never
+};
+
+// What every verb that takes a scenario shares.
+struct ScenarioOptions {
+  std::string scenario_file{};             // --scenario
+  SettingMap flags{};                      // one entry a setting flag that was given
+  std::vector<std::string> assignments{};  // --set key=value
+};
+
+struct PlanOptions {
+  ScenarioOptions scenario{};
+  OutputOptions output{};
+  std::string show{};  // one stage instead of the report: "map", "weights", ...
+};
+
+struct SimulateOptions {
+  ScenarioOptions scenario{};
+  OutputOptions output{};
+  std::string svg_file{};
+  std::string curve_file{};
+  std::string trace_file{};
+};
+
+struct ListOptions {
+  std::string what{};
+  OutputOptions output{};
+};
+
+int run_plan(const PlanOptions& options);
+int run_simulate(const SimulateOptions& options);
+int run_list(const ListOptions& options);
+
+// Flags > --set > environment > scenario file, lists expanded, each resolved. All problems at once.
+Result<std::vector<Scenario>> resolve(const ScenarioOptions& options);
+
+// Writes to the file or standard output; prints diagnostics and returns kBadInput when that fails,
+// else `code`.
+int emit(const OutputOptions& output, const std::string& text, int code);
+int write_extra(const OutputOptions& output, const std::string& file, const std::string& text,
+                int code);
+
+// Prints diagnostics to standard error; returns kBadInput.
+int fail(const Diagnostics& diagnostics);
+
+bool use_color(const OutputOptions& output);
+
+// llama.cpp's short flags of several letters ("-ub 512", "-ctk q8_0", "-fa") as their long forms,
+// so that its command lines can be pasted. Everything else is passed through.
+std::vector<std::string> expand_short_flags(const std::vector<std::string>& arguments);
+
+}  // namespace tidemark::cli
