@@ -16,7 +16,7 @@ bool has_errors(const Diagnostics& diagnostics) {
                      [](const Diagnostic& d) { return d.severity == Severity::kError; });
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr size_t kMost = 60;
   size_t end = std::min(text.size(), kMost);
   // Never cut inside a UTF-8 sequence: its later bytes look like 10xxxxxx.

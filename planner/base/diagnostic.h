@@ -39,7 +39,7 @@ bool has_errors(const Diagnostics& diagnostics);
 
 // The user's text as it may stand in a message: in double quotes, control characters escaped, cut
 // after 60 bytes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // `file:line:col: error: path: message`, then `  hint: ...` on a line of its own. Ends with a
 // newline.

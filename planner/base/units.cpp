@@ -141,7 +141,7 @@ std::optional<UnitError> ambiguous_unit(std::string_view text, std::string_view 
   const Unit& decimal = kSizeUnits[power + 1];
   const Unit& binary = kSizeUnits[power + 5];
   return UnitError{
-      fmt::format("{} has the ambiguous unit {}", quoted(text), quoted(unit)),
+      fmt::format("{} has the ambiguous unit {}", in_quotes(text), in_quotes(unit)),
       fmt::format("write {0} {1}{4} (1024^{5}) or {0} {2}{4} (1000^{5}); they are {3} % apart",
                   number, binary.name, decimal.name, kApart[power], family.suffix, power + 1)};
 }
@@ -149,14 +149,14 @@ std::optional<UnitError> ambiguous_unit(std::string_view text, std::string_view 
 UnitError unknown_unit(std::string_view text, std::string_view number, std::string_view unit,
                        const Family& family) {
   if (unit.empty()) {
-    return {fmt::format("{} has no unit", quoted(text)), std::string(family.example)};
+    return {fmt::format("{} has no unit", in_quotes(text)), std::string(family.example)};
   }
   if (unit[0] == ',' || unit[0] == '_' || unit[0] == '\'') {
-    return {fmt::format("{} has separators between digits", quoted(text)),
+    return {fmt::format("{} has separators between digits", in_quotes(text)),
             "write the digits alone"};
   }
   if (auto error = ambiguous_unit(text, number, unit, family)) return *error;
-  return {fmt::format("{} has the unknown unit {}", quoted(text), quoted(unit)),
+  return {fmt::format("{} has the unknown unit {}", in_quotes(text), in_quotes(unit)),
           std::string(family.spellings)};
 }
 
@@ -165,34 +165,34 @@ Parsed<int64_t> scale(std::string_view text, std::string_view number, const Unit
                       const Family& family) {
   const std::optional<Decimal> decimal = read_decimal(number);
   if (!decimal) {
-    return UnitError{fmt::format("{} has too many digits", quoted(text)),
+    return UnitError{fmt::format("{} has too many digits", in_quotes(text)),
                      fmt::format("at most {} are read", kMostDigits - 1)};
   }
   const Wide scaled = decimal->mantissa * static_cast<Wide>(unit.factor);
   const Wide value = scaled / decimal->divisor;
   if (value > static_cast<Wide>(std::numeric_limits<int64_t>::max())) {
-    return UnitError{fmt::format("{} is out of range", quoted(text)),
+    return UnitError{fmt::format("{} is out of range", in_quotes(text)),
                      fmt::format("a {} stays below 2^63 {}", family.noun, family.smallest)};
   }
   const Wide rest = scaled % decimal->divisor;
   if (rest == 0) return static_cast<int64_t>(value);
   const auto nearest = static_cast<uint64_t>(value + (rest * 2 >= decimal->divisor ? 1 : 0));
-  return UnitError{fmt::format("{} is not a whole number of {}", quoted(text), family.smallest),
+  return UnitError{fmt::format("{} is not a whole number of {}", in_quotes(text), family.smallest),
                    fmt::format("the nearest is {} {}{}", nearest, family.base_unit, family.suffix)};
 }
 
 Parsed<int64_t> parse_quantity(std::string_view text, const Family& family) {
-  const UnitError not_one{fmt::format("{} is not a {}", quoted(text), family.noun),
+  const UnitError not_one{fmt::format("{} is not a {}", in_quotes(text), family.noun),
                           std::string(family.example)};
   if (!text.empty() && text[0] == '-') {
-    return UnitError{fmt::format("{} is negative", quoted(text)),
+    return UnitError{fmt::format("{} is negative", in_quotes(text)),
                      fmt::format("a {} is not negative", family.noun)};
   }
   const size_t length = number_length(text);
   if (length == 0) return not_one;
   const std::string_view number = text.substr(0, length);
   if (has_leading_zero(number)) {
-    return UnitError{fmt::format("{} has a leading zero", quoted(text)),
+    return UnitError{fmt::format("{} has a leading zero", in_quotes(text)),
                      std::string(family.example)};
   }
   std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', length), text.size()));
@@ -215,7 +215,8 @@ Parsed<T> convert(const Parsed<int64_t>& parsed, Make make) {
 Parsed<int64_t> require_positive(std::string_view text, Parsed<int64_t> parsed) {
   const auto* value = std::get_if<int64_t>(&parsed);
   if (value == nullptr || *value > 0) return parsed;
-  return UnitError{fmt::format("{} is not positive", quoted(text)), "a rate is greater than zero"};
+  return UnitError{fmt::format("{} is not positive", in_quotes(text)),
+                   "a rate is greater than zero"};
 }
 
 }  // namespace
@@ -242,24 +243,24 @@ Parsed<int64_t> parse_integer(std::string_view text) {
   const bool negative = !text.empty() && text[0] == '-';
   const std::string_view digits = negative ? text.substr(1) : text;
   if (digits.empty() || count_digits(digits) != digits.size()) {
-    return UnitError{fmt::format("{} is not a whole number", quoted(text)),
+    return UnitError{fmt::format("{} is not a whole number", in_quotes(text)),
                      "write decimal digits alone: 4096"};
   }
   if (has_leading_zero(digits) || text == "-0") {
-    return UnitError{fmt::format("{} has a leading zero", quoted(text)),
+    return UnitError{fmt::format("{} has a leading zero", in_quotes(text)),
                      "some readers take it for an octal number"};
   }
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{}) {
-    return UnitError{fmt::format("{} is out of range", quoted(text)),
+    return UnitError{fmt::format("{} is out of range", in_quotes(text)),
                      "whole numbers lie between -2^63 and 2^63 - 1"};
   }
   return value;
 }
 
 Parsed<double> parse_ratio(std::string_view text) {
-  const UnitError not_one{fmt::format("{} is not a ratio", quoted(text)),
+  const UnitError not_one{fmt::format("{} is not a ratio", in_quotes(text)),
                           "write a percentage or a fraction: 10 %, 0.1"};
   const size_t length = number_length(text);
   if (length == 0 || has_leading_zero(text)) return not_one;
@@ -271,7 +272,7 @@ Parsed<double> parse_ratio(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(shifted.data(), shifted.data() + shifted.size(), value);
   if (error != std::errc{} || !std::isfinite(value)) {
-    return UnitError{fmt::format("{} is out of range", quoted(text)), not_one.hint};
+    return UnitError{fmt::format("{} is out of range", in_quotes(text)), not_one.hint};
   }
   return value;
 }

@@ -1,1 +1,113 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <system_error>
+
+#include "planner/base/files.h"
 #include "planner/config/load.h"
+#include "planner/config/yaml_reader.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::string_view kExtension = ".yaml";
+
+// Where configurations are looked for, strongest first.
+std::vector<std::filesystem::path> search_path() {
+  std::vector<std::filesystem::path> folders;
+  const char* stated = std::getenv("TIDEMARK_CONFIG_PATH");
+  std::string_view rest = stated == nullptr ? "" : stated;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  folders.emplace_back(TIDEMARK_SOURCE_CONFIGS);
+  folders.emplace_back(TIDEMARK_INSTALLED_CONFIGS);
+  return folders;
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+std::string_view name_of(ConfigKind kind) {
+  switch (kind) {
+    case ConfigKind::kModel:
+      return "model";
+    case ConfigKind::kDevice:
+      return "device";
+    case ConfigKind::kEngine:
+      return "engine";
+    case ConfigKind::kWorkload:
+      return "workload";
+    case ConfigKind::kScenario:
+      return "scenario";
+    case ConfigKind::kSweep:
+      return "sweep";
+  }
+  return "";
+}
+
+std::string_view folder_of(ConfigKind kind) {
+  switch (kind) {
+    case ConfigKind::kModel:
+      return "models";
+    case ConfigKind::kDevice:
+      return "devices";
+    case ConfigKind::kEngine:
+      return "engines";
+    case ConfigKind::kWorkload:
+      return "workloads";
+    case ConfigKind::kScenario:
+      return "scenarios";
+    case ConfigKind::kSweep:
+      return "sweeps";
+  }
+  return "";
+}
+
+bool is_config_path(std::string_view name_or_path) {
+  return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(kExtension);
+}
+
+Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name_or_path) {
+  if (is_config_path(name_or_path)) {
+    const std::filesystem::path path(name_or_path);
+    if (is_file(path)) return path;
+    return one_error(std::string(name_of(kind)), fmt::format("no file {}", in_quotes(name_or_path)),
+                     fmt::format("a {} is a name or the path of a .yaml file", name_of(kind)));
+  }
+  for (const std::filesystem::path& folder : search_path()) {
+    const std::filesystem::path path =
+        folder / folder_of(kind) / (std::string(name_or_path) + std::string(kExtension));
+    if (is_file(path)) return path;
+  }
+  return one_error(std::string(name_of(kind)),
+                   fmt::format("there is no {} called {}", name_of(kind), in_quotes(name_or_path)),
+                   fmt::format("there are: {}", nearest_listed(name_or_path, list_configs(kind))));
+}
+
+Result<std::string> read_config(const std::filesystem::path& path) {
+  return read_file(path, kMostConfigBytes);
+}
+
+std::vector<std::string> list_configs(ConfigKind kind) {
+  std::set<std::string> names;
+  for (const std::filesystem::path& folder : search_path()) {
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator entry(folder / folder_of(kind), ignored), end;
+         !ignored && entry != end; entry.increment(ignored)) {
+      const std::filesystem::path& path = entry->path();
+      if (path.extension() == kExtension && is_file(path)) names.insert(path.stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace tidemark

@@ -1,1 +1,252 @@
-#include "planner/config/settings.h"
+// Settings -> Scenario. Settings are taken in the order of the table, since later defaults rest on
+// earlier values:
+//
+//   ctx_size 128 alone -> batch_size 128, ubatch_size 128, prompt 96, generate 32   (not 2048, 512,
+//   128, 32)
+//
+// As llama.cpp does, a batch_size above ctx_size and a ubatch_size above batch_size are lowered;
+// the origin of the value says so. Checked by ResolveScenario.DefaultsFollowASmallContext.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "planner/alloc/planners.h"
+#include "planner/config/setting_reader.h"
+
+namespace tidemark {
+namespace {
+
+using literals::operator""_B;
+
+constexpr int64_t kMostContext = int64_t{1} << 30;
+constexpr int64_t kMostTokens = int64_t{1} << 24;
+constexpr int64_t kMostSequences = 4096;
+
+template <typename Kind, size_t kCount>
+std::vector<std::string> names_of(const std::array<Kind, kCount>& kinds) {
+  std::vector<std::string> names;
+  for (const Kind kind : kinds) names.emplace_back(name_of(kind));
+  return names;
+}
+
+std::vector<std::string> strategy_names() {
+  return names_of(std::array{StrategyKind::kResident, StrategyKind::kLayerwise,
+                             StrategyKind::kDoubleBuffer, StrategyKind::kBlockCache});
+}
+
+std::vector<std::string> cache_policy_names() {
+  return names_of(std::array{CachePolicy::kLru, CachePolicy::kMru, CachePolicy::kPinned,
+                             CachePolicy::kNextUse});
+}
+
+std::vector<std::string> planner_names() {
+  std::vector<std::string> names;
+  for (const PlannerInfo& info : planners()) names.emplace_back(info.name);
+  return names;
+}
+
+class Resolver {
+ public:
+  explicit Resolver(const SettingMap& settings) : read_(settings) {
+    for (const auto& [key, setting] : settings) {
+      if (find_setting(key) != nullptr) continue;
+      read_.problem(key, "unknown setting", suggestion(key, "settings are", setting_keys()));
+    }
+  }
+
+  Result<Scenario> resolve() {
+    load_files();
+    quantization();
+    context();
+    cache_types();
+    outputs();
+    choices();
+    limits();
+    tokens();
+    block_cache();
+    if (has_errors(read_.problems())) return read_.problems();
+    scenario_.settings = read_.resolved();
+    return std::move(scenario_);
+  }
+
+ private:
+  void load_files() {
+    if (read_.stated("model") == nullptr) {
+      read_.problem("model", "is not given", "name a built-in model or a model file");
+    } else if (auto model = read_.file<ModelSpec>("model", load_model, "")) {
+      has_model_ = true;
+      scenario_.model = std::move(*model);
+    }
+    if (auto device = read_.file<DeviceSpec>("device", load_device, "galaxy-s23")) {
+      scenario_.device = std::move(*device);
+    }
+    if (auto engine = read_.file<EngineProfile>("engine", load_engine, "tidemark")) {
+      scenario_.engine = std::move(*engine);
+    }
+    engine_origin_ = "engine profile " + scenario_.engine.name;
+  }
+
+  // nullptr for a layer list, and when the model did not load.
+  const TransformerSpec* transformer() const {
+    return has_model_ ? scenario_.model.transformer() : nullptr;
+  }
+  bool is_layer_list() const { return has_model_ && scenario_.model.layer_list() != nullptr; }
+
+  void quantization() {
+    if (is_layer_list()) {
+      if (read_.stated("quant") == nullptr) return;
+      read_.problem("quant",
+                    fmt::format("{} states sizes, which no format changes", scenario_.model.name),
+                    "leave quant out for a model that is a list of layers");
+    }
+    scenario_.quant = read_.dtype("quant", {.use = DTypeUse::kWeights,
+                                            .fallback = scenario_.model.dtype,
+                                            .fallback_origin = "model " + scenario_.model.name});
+  }
+
+  void context() {
+    constexpr int64_t kUsual = 4096;
+    const int64_t trained = transformer() != nullptr ? transformer()->n_ctx_train.count() : 0;
+    const int64_t n_ctx =
+        read_.number("ctx_size", {.least = 1,
+                                  .most = kMostContext,
+                                  .fallback = trained > 0 ? std::min(trained, kUsual) : kUsual});
+    const int64_t n_batch = read_.number("batch_size", {.least = 1,
+                                                        .most = kMostTokens,
+                                                        .fallback = 2048,
+                                                        .held_to = n_ctx,
+                                                        .holder = "ctx_size"});
+    const int64_t n_ubatch = read_.number("ubatch_size", {.least = 1,
+                                                          .most = kMostTokens,
+                                                          .fallback = 512,
+                                                          .held_to = n_batch,
+                                                          .holder = "batch_size"});
+    scenario_.n_ctx = Tokens(n_ctx);
+    scenario_.n_batch = Tokens(n_batch);
+    scenario_.n_ubatch = Tokens(n_ubatch);
+    scenario_.n_seq = read_.number("parallel", {.least = 1, .most = kMostSequences, .fallback = 1});
+  }
+
+  DType cache_type(std::string_view key, DType fallback) {
+    const DType type = read_.dtype(
+        key, {.use = DTypeUse::kCache, .fallback = fallback, .fallback_origin = engine_origin_});
+    const int64_t block = format_of(type).block_elements;
+    if (transformer() == nullptr || transformer()->layers.empty()) return type;
+    const int64_t head_dim = transformer()->layers.front().attention.head_dim;
+    if (head_dim % block != 0) {
+      read_.problem(key, fmt::format("{} needs a head_dim that {} divides, {} has {}",
+                                     name_of(type), block, scenario_.model.name, head_dim));
+    }
+    return type;
+  }
+
+  void cache_types() {
+    const EngineProfile& engine = scenario_.engine;
+    scenario_.type_k = cache_type("cache_type_k", engine.type_k);
+    scenario_.type_v = cache_type("cache_type_v", engine.type_v);
+    const std::string text = read_.stated("flash_attn") ? read_.stated("flash_attn")->text : "auto";
+    if (text == "on" || text == "off") {
+      scenario_.flash_attention = text == "on";
+      read_.record("flash_attn", text, read_.stated("flash_attn")->origin);
+      return;
+    }
+    if (text != "auto") {
+      read_.problem("flash_attn", fmt::format("{} is not known", in_quotes(text)),
+                    "there are: on, off, auto");
+    }
+    scenario_.flash_attention = engine.flash_attention;
+    read_.record("flash_attn", engine.flash_attention ? "on" : "off", engine_origin_);
+  }
+
+  void outputs() {
+    const int64_t n_ubatch = scenario_.n_ubatch.count();
+    const SettingText* stated = read_.stated("n_outputs");
+    // "0" stands for every token, so it is replaced before the number is recorded.
+    if (stated != nullptr && stated->text == "0") {
+      scenario_.n_outputs = n_ubatch;
+      read_.record("n_outputs", std::to_string(n_ubatch), stated->origin);
+    } else {
+      scenario_.n_outputs =
+          read_.number("n_outputs", {.least = 1,
+                                     .most = kMostTokens,
+                                     .fallback = std::min(scenario_.n_seq, n_ubatch),
+                                     .held_to = n_ubatch,
+                                     .holder = "ubatch_size"});
+    }
+    scenario_.type_act = read_.dtype("activation_type", {.use = DTypeUse::kActivations,
+                                                         .fallback = scenario_.engine.type_act,
+                                                         .fallback_origin = engine_origin_});
+  }
+
+  void choices() {
+    const std::string strategy = read_.choice("strategy", strategy_names(), "resident");
+    scenario_.strategy = parse_strategy(strategy).value_or(StrategyKind::kResident);
+    const std::string planner = read_.choice("planner", planner_names(), "best-of");
+    scenario_.planner = parse_planner(planner).value_or(PlannerKind::kBestOf);
+  }
+
+  void limits() {
+    scenario_.budget = read_.size("budget", 1_B);
+    scenario_.margin_ratio = read_.ratio_below_one("margin", "10 %");
+  }
+
+  // Defaults make room for each other; stated values must fit.
+  void tokens() {
+    const int64_t cells = scenario_.cells_per_sequence();
+    const auto stated = [&](std::string_view key) {
+      const SettingText* setting = read_.stated(key);
+      const Parsed<int64_t> count = setting ? parse_integer(setting->text) : Parsed<int64_t>(0);
+      const auto* good = std::get_if<int64_t>(&count);
+      return good != nullptr ? std::clamp<int64_t>(*good, 0, cells) : 0;
+    };
+    const int64_t generate_default =
+        std::min<int64_t>(32, read_.stated("prompt") ? cells - stated("prompt") : cells / 2);
+    const int64_t generate_wish = read_.stated("generate") ? stated("generate") : generate_default;
+    const int64_t prompt =
+        read_.number("prompt", {.least = 0,
+                                .most = kMostTokens,
+                                .fallback = std::min<int64_t>(128, cells - generate_wish)});
+    const int64_t generate =
+        read_.number("generate", {.least = 0, .most = kMostTokens, .fallback = generate_default});
+    scenario_.prompt = Tokens(prompt);
+    scenario_.generate = Tokens(generate);
+    if (!is_layer_list() && prompt + generate > cells) refuse_tokens(prompt + generate, cells);
+    scenario_.seed =
+        static_cast<uint64_t>(read_.number("seed", {.least = 0, .most = INT64_MAX, .fallback = 0}));
+  }
+
+  void refuse_tokens(int64_t needed, int64_t cells) {
+    const std::string_view key = read_.stated("prompt") ? "prompt" : "generate";
+    read_.problem(
+        key, fmt::format("prompt and generate need {} cells, a sequence has {}", needed, cells),
+        fmt::format("raise ctx_size to {}", needed * scenario_.n_seq));
+  }
+
+  void block_cache() {
+    scenario_.cache.capacity = read_.size("cache_size", 0_B).value_or(0_B);
+    const std::string policy = read_.choice("cache_policy", cache_policy_names(), "lru");
+    scenario_.cache.policy = parse_cache_policy(policy).value_or(CachePolicy::kLru);
+    scenario_.cache.pinned = read_.list("pinned");
+    scenario_.trace = read_.list("trace");
+    const bool needs_names = scenario_.strategy == StrategyKind::kBlockCache &&
+                             scenario_.cache.policy == CachePolicy::kPinned;
+    if (needs_names && read_.stated("pinned") == nullptr) {
+      read_.problem("cache_policy", "pinned needs the names of the weight units to keep",
+                    "add them: pinned=token_embd");
+    }
+  }
+
+  SettingReader read_;
+  Scenario scenario_{};
+  bool has_model_ = false;
+  std::string engine_origin_{};
+};
+
+}  // namespace
+
+Result<Scenario> resolve_scenario(const SettingMap& settings) {
+  return Resolver(settings).resolve();
+}
+
+}  // namespace tidemark

@@ -1,1 +1,186 @@
 #include "planner/config/settings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+
+#include "planner/config/load_common.h"
+#include "planner/config/yaml_reader.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t kMostCombinations = 1000;
+constexpr size_t kMostValue = 65536;
+
+constexpr std::array<SettingInfo, 24> kTable{{
+    {"model", "", "MODEL", "", "Model: a built-in name or a YAML file", true},
+    {"device", "--device", "NAME|FILE", "galaxy-s23", "Device it runs on", true},
+    {"engine", "--engine", "NAME|FILE", "tidemark", "Engine whose memory policy counts", true},
+    {"quant", "--quant", "NAME", "", "Format of the weight matrices (default: as stored)", true},
+    {"ctx_size", "-c,--ctx-size", "N", "4096 or what the model was trained for, the smaller",
+     "Context cells, in total over all sequences", false},
+    {"batch_size", "-b,--batch-size", "N", "2048", "Tokens submitted together", false},
+    {"ubatch_size", "-ub,--ubatch-size", "N", "512",
+     "Tokens per graph evaluation; sizes the compute arena", false},
+    {"parallel", "-np,--parallel", "N", "1", "Sequences", false},
+    {"cache_type_k", "-ctk,--cache-type-k", "TYPE", "",
+     "Type of the K cache (default: the engine's)", false},
+    {"cache_type_v", "-ctv,--cache-type-v", "TYPE", "",
+     "Type of the V cache (default: the engine's)", false},
+    {"flash_attn", "-fa,--flash-attn", "on|off|auto", "auto", "Attention without a scores tensor",
+     false},
+    {"n_outputs", "--n-outputs", "N", "one per sequence",
+     "Rows of logits kept per pass; 0 = one for every token of the ubatch", false},
+    {"activation_type", "--activation-type", "TYPE", "",
+     "Type of activations (default: the engine's)", false},
+    {"strategy", "--strategy", "NAME", "resident", "How weights are loaded", true},
+    {"planner", "--planner", "NAME", "best-of", "How the arena is planned", true},
+    {"budget", "--budget", "SIZE", "", "Limit that replaces the device's", false},
+    {"margin", "--margin", "RATIO", "10 %", "Share of the available memory kept free", false},
+    {"prompt", "--prompt", "N", "128", "Tokens of the prompt", false},
+    {"generate", "--generate", "N", "32", "Tokens to generate", false},
+    {"seed", "--seed", "N", "0", "Seed of everything random", false},
+    {"cache_size", "--cache-size", "SIZE", "what the limit leaves", "Capacity of the block cache",
+     false},
+    {"cache_policy", "--cache-policy", "NAME", "lru", "What the block cache evicts", true},
+    {"pinned", "--pinned", "UNIT,...", "", "Weight units the block cache keeps once loaded", false},
+    {"trace", "", "UNIT,...", "",
+     "Weight units to access in order, instead of the model's own passes", false},
+}};
+
+std::string environment_name(std::string_view key) {
+  std::string name = "TIDEMARK_";
+  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::span<const SettingInfo> settings_table() { return kTable; }
+
+const SettingInfo* find_setting(std::string_view key) {
+  const auto* found = std::find_if(kTable.begin(), kTable.end(),
+                                   [&](const SettingInfo& info) { return info.key == key; });
+  return found == kTable.end() ? nullptr : found;
+}
+
+std::vector<std::string> setting_keys() {
+  std::vector<std::string> keys;
+  for (const SettingInfo& info : kTable) keys.emplace_back(info.key);
+  return keys;
+}
+
+SettingMap settings_from_environment() {
+  SettingMap settings;
+  for (const SettingInfo& info : kTable) {
+    const std::string name = environment_name(info.key);
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr || *value == '\0') continue;
+    settings[std::string(info.key)] = {.text = value, .origin = "environment " + name};
+  }
+  return settings;
+}
+
+Result<SettingMap> load_scenario_file(std::string_view name_or_path) {
+  const Result<std::filesystem::path> path = find_config(ConfigKind::kScenario, name_or_path);
+  if (!path) return path.diagnostics();
+  const Result<std::string> text = read_config(*path);
+  if (!text) return text.diagnostics();
+  return parse_scenario(path->string(), *text);
+}
+
+Result<SettingMap> parse_scenario(const std::string& file, std::string_view text) {
+  YamlDocument document(file, text);
+  std::optional<YamlMap> map = document.root();
+  if (!map || !is_schema(*map, "scenario/1")) return document.diagnostics();
+  SettingMap settings;
+  for (auto& [key, value] : map->all_texts()) {
+    if (key == "schema" || key == "description") continue;
+    if (find_setting(key) == nullptr) {
+      map->error(key, "unknown setting", suggestion(key, "settings are", setting_keys()));
+      continue;
+    }
+    if (value.text.size() > kMostValue) {
+      map->error(key, fmt::format("is longer than {} bytes", kMostValue));
+      continue;
+    }
+    settings[key] = {.text = std::move(value.text),
+                     .origin = fmt::format("scenario {}:{}", file, value.where.line),
+                     .where = value.where};
+  }
+  if (has_errors(document.diagnostics())) return document.diagnostics();
+  return settings;
+}
+
+Result<SettingMap> setting_from_assignment(std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  const std::string key(assignment.substr(0, std::min(equals, assignment.size())));
+  if (equals == std::string_view::npos || equals + 1 == assignment.size()) {
+    return one_error("--set", fmt::format("{} is not key=value", in_quotes(assignment)),
+                     "write --set ctx_size=8192");
+  }
+  if (find_setting(key) == nullptr) {
+    return one_error("--set", fmt::format("{} is not a setting", in_quotes(key)),
+                     suggestion(key, "settings are", setting_keys()));
+  }
+  return SettingMap{
+      {key, {.text = std::string(assignment.substr(equals + 1)), .origin = "flag --set " + key}}};
+}
+
+SettingMap merge(SettingMap weaker, const SettingMap& stronger) {
+  for (const auto& [key, setting] : stronger) weaker[key] = setting;
+  return weaker;
+}
+
+Result<std::vector<SettingMap>> expand_lists(const SettingMap& settings) {
+  std::vector<SettingMap> runs{settings};
+  Diagnostics problems;
+  for (const SettingInfo& info : kTable) {
+    const auto found = settings.find(info.key);
+    if (!info.takes_list || found == settings.end()) continue;
+    const auto values = split_list(found->second.text);
+    if (!values) {
+      problems.push_back(
+          setting_problem(info.key, found->second,
+                          fmt::format("{} has an empty entry", in_quotes(found->second.text)),
+                          "separate the values by single commas"));
+      continue;
+    }
+    if (runs.size() * values->size() > kMostCombinations) {
+      problems.push_back(
+          setting_problem(info.key, found->second,
+                          fmt::format("makes {} combinations", runs.size() * values->size()),
+                          fmt::format("at most {} are run at once", kMostCombinations)));
+      continue;
+    }
+    std::vector<SettingMap> longer;
+    for (const SettingMap& run : runs) {
+      for (const std::string& value : *values) {
+        longer.push_back(run);
+        longer.back()[std::string(info.key)].text = value;
+      }
+    }
+    runs = std::move(longer);
+  }
+  if (has_errors(problems)) return problems;
+  return runs;
+}
+
+Diagnostic setting_problem(std::string_view key, const SettingText& setting, std::string message,
+                           std::string hint) {
+  // "flag --ctx-size" and "environment TIDEMARK_CTX_SIZE" name the place themselves.
+  const size_t space = setting.origin.find(' ');
+  const bool in_file = !setting.where.file.empty();
+  const bool named = !in_file && space != std::string::npos;
+  return {.where = setting.where,
+          .path = named ? setting.origin.substr(space + 1) : std::string(key),
+          .message = std::move(message),
+          .hint = std::move(hint)};
+}
+
+}  // namespace tidemark
