@@ -1,1 +1,166 @@
-#include "planner/report/writers.h"
+#include "planner/report/report.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "planner/base/units.h"
+#include "planner/model/kv_cache.h"
+#include "planner/report/parts.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<MemoryPart, 6> kParts{{
+    {"weights", "weights_bytes", "weights", &Breakdown::weights, &CurvePoint::weights},
+    {"kv_cache", "kv_cache_bytes", "KV cache", &Breakdown::kv_cache, &CurvePoint::kv_cache},
+    {"recurrent_state", "recurrent_state_bytes", "recurrent state", &Breakdown::recurrent_state,
+     &CurvePoint::recurrent_state},
+    {"compute", "compute_bytes", "compute", &Breakdown::compute, &CurvePoint::compute},
+    {"output", "output_bytes", "output", &Breakdown::output, &CurvePoint::output},
+    {"runtime", "runtime_bytes", "runtime", &Breakdown::runtime, &CurvePoint::runtime},
+}};
+
+ModelFacts model_facts(const Scenario& scenario, const MemoryPlan& plan) {
+  return {.name = scenario.model.name,
+          .architecture = scenario.model.architecture,
+          .parameters = plan.weights.parameters,
+          .active_parameters = plan.weights.parameters,
+          .layers = scenario.model.n_layer(),
+          .tensor_bytes = plan.stored_bytes};
+}
+
+std::vector<ArenaRow> arena_rows(const PhasePlan& phase) {
+  std::vector<ArenaRow> rows;
+  for (size_t i = 0; i < phase.buffers.size() && i < phase.plan.offsets.size(); ++i) {
+    const ArenaBuffer& buffer = phase.buffers[i];
+    rows.push_back({.name = phase.graph.tensor(buffer.members.front()).name,
+                    .offset = phase.plan.offsets[i],
+                    .size = buffer.size,
+                    .lifetime = buffer.lifetime});
+  }
+  return rows;
+}
+
+ArenaFacts arena_facts(const PhasePlan& phase) {
+  ArenaFacts facts{.planner = phase.plan.planner,
+                   .status = std::string(name_of(phase.plan.status)),
+                   .phase = std::string(name_of(phase.phase)),
+                   .peak = phase.plan.peak,
+                   .lower_bound = phase.plan.lower_bound,
+                   .no_reuse = no_reuse_bytes(phase.problem),
+                   .buffers = static_cast<int64_t>(phase.buffers.size()),
+                   .steps = static_cast<int64_t>(phase.schedule.order.size()),
+                   .peak_step = phase.load.peak_step.value(),
+                   .rows = arena_rows(phase)};
+  if (phase.load.peak_step.index() < phase.schedule.order.size()) {
+    facts.peak_op = phase.graph.op(phase.schedule.order[phase.load.peak_step.index()]).name;
+  }
+  return facts;
+}
+
+// A matrix asked for in a block format whose rows do not fill its blocks is held in another one.
+std::string fallback_note(const Scenario& scenario, const WeightsInventory& weights) {
+  int64_t matrices = 0;
+  int64_t fallen_back = 0;
+  const WeightTensor* example = nullptr;
+  for (const WeightTensor& tensor : weights.tensors) {
+    if (tensor.rows <= 1 || tensor.role == WeightRole::kPlain) continue;
+    ++matrices;
+    if (tensor.dtype == scenario.quant) continue;
+    ++fallen_back;
+    if (example == nullptr) example = &tensor;
+  }
+  if (example == nullptr) return "";
+  return fmt::format(
+      "{} of {} weight matrices are not held in {}, because their rows do not fill its blocks: {} "
+      "is {}.",
+      fallen_back, matrices, name_of(scenario.quant), example->name, name_of(example->dtype));
+}
+
+std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
+  std::vector<std::string> notes;
+  const std::string fallback = fallback_note(scenario, plan.weights);
+  if (!fallback.empty() && scenario.engine.policy == EnginePolicy::kPlanned)
+    notes.push_back(fallback);
+  if (scenario.model.layer_list() != nullptr) {
+    notes.emplace_back(
+        "The model is a list of layer sizes: quantization, context and cache types do not change "
+        "it.");
+  }
+  if (scenario.strategy == StrategyKind::kBlockCache) {
+    notes.push_back(
+        fmt::format("The block cache holds {}, {}.", format_bytes_exact(plan.cache_capacity),
+                    scenario.cache.capacity == Bytes{} ? "what the limit leaves" : "as asked for"));
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::span<const MemoryPart> memory_parts() { return kParts; }
+
+std::string_view label_of_part(std::string_view key) {
+  for (const MemoryPart& part : kParts) {
+    if (part.key == key) return part.label;
+  }
+  return key;
+}
+
+Breakdown breakdown_of(const CurvePoint& point) {
+  Breakdown breakdown;
+  for (const MemoryPart& part : kParts) breakdown.*part.planned = point.*part.simulated;
+  return breakdown;
+}
+
+CurvePoint point_at_peak(const SimReport& report) {
+  CurvePoint highest;
+  for (const CurvePoint& point : report.curve) {
+    if (point.total() > highest.total()) highest = point;
+  }
+  return highest;
+}
+
+std::string setting_value(std::span<const Setting> settings, std::string_view key) {
+  for (const Setting& setting : settings) {
+    if (setting.key == key) return setting.value;
+  }
+  return "";
+}
+
+PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
+  const DeviceLimit limit = device_limit(scenario.device, scenario.margin_ratio, scenario.budget);
+  PlanReport report{
+      .settings = scenario.settings,
+      .model = model_facts(scenario, plan),
+      .engine = scenario.engine.name,
+      .strategy = std::string(name_of(scenario.strategy)),
+      .memory = plan.breakdown,
+      .activations = plan.activations,
+      .scratch = plan.scratch,
+      .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),
+      .arena = arena_facts(plan.largest()),
+      .device = {.name = scenario.device.name,
+                 .limit = limit,
+                 .estimates = scenario.device.estimates},
+      .verdict = verdict(plan.breakdown, limit),
+      .notes = plan_notes(scenario, plan)};
+  if (scenario.engine.policy == EnginePolicy::kTextbook) {
+    report.textbook = textbook_rows(scenario, plan, limit);
+  }
+  return report;
+}
+
+std::string_view name_of(SimOutcome outcome) {
+  switch (outcome) {
+    case SimOutcome::kCompleted:
+      return "completed";
+    case SimOutcome::kOverLimit:
+      return "over_limit";
+    case SimOutcome::kKilled:
+      return "killed";
+  }
+  return "";
+}
+
+}  // namespace tidemark

@@ -1,5 +1,5 @@
-// Every number a front end shows, as plain values. The command line, the window and the golden tests read these and
-// compute nothing.
+// Every number a front end shows, as plain values. The command line, the window and the golden
+// tests read these and compute nothing.
 #pragma once
 
 #include <cstdint>
@@ -93,16 +93,16 @@ struct SimReport {
   DeviceFacts device{};
   std::string engine{};
   std::string strategy{};
-  std::string cache_policy{};   // block-cache only
+  std::string cache_policy{};  // block-cache only
   SimOutcome outcome = SimOutcome::kCompleted;
-  std::string reason{};         // empty when completed: "peak 3.1 GiB is 512 MiB over the limit at blk.3"
+  std::string reason{};  // empty when completed: "peak 3.1 GiB is 512 MiB over the limit at blk.3"
   Bytes peak{};
   Duration peak_time{};
-  int64_t peak_step = 0;        // index of the step, counted over all passes
-  std::string peak_at{};        // "prefill 0, blk.3"
+  int64_t peak_step = 0;  // index of the step, counted over all passes
+  std::string peak_at{};  // "prefill 0, blk.3"
   Duration ttft{};
   std::optional<Duration> tpot{};  // undefined below two tokens
-  Duration end{};               // of the run
+  Duration end{};                  // of the run
   double tokens_per_second = 0.0;  // decode rate; 0 when tpot is undefined
   Bytes bytes_read{};
   int64_t page_faults = 0;
@@ -110,7 +110,7 @@ struct SimReport {
   int64_t cache_misses = 0;
   int64_t cache_evictions = 0;
   std::optional<double> hit_rate{};  // hits / accesses; undefined without accesses
-  Duration stall{};             // compute waiting for weights
+  Duration stall{};                  // compute waiting for weights
   std::vector<CurvePoint> curve{};
 };
 

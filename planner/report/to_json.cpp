@@ -1,1 +1,230 @@
+// The JSON contract (docs/reference/json.md). Key order is the order of insertion; integers are
+// exact; the unit is in the key.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "planner/report/parts.h"
 #include "planner/report/writers.h"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string scalar_text(const Json& value) {
+  // Names may hold anything; invalid UTF-8 becomes U+FFFD instead of an exception.
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool holds_only_scalars(const Json& value) {
+  for (const Json& member : value) {
+    if (member.is_structured()) return false;
+  }
+  return true;
+}
+
+// Two spaces of indent, except that an innermost object inside an array or "settings" stays on one
+// line: a curve has thousands of points, and a point is read as a row.
+class Printer {
+ public:
+  std::string take(const Json& document) && {
+    print(document, 0, false);
+    return std::move(out_) + "\n";
+  }
+
+ private:
+  void print(const Json& value, int indent, bool as_row) {
+    if (!value.is_structured()) {
+      out_ += scalar_text(value);
+    } else if (value.empty()) {
+      out_ += value.is_array() ? "[]" : "{}";
+    } else if (value.is_array()) {
+      print_members(value, indent, true);
+    } else {
+      print_members(value, as_row && holds_only_scalars(value) ? -1 : indent, false);
+    }
+  }
+
+  // A negative indent means: all on this line.
+  void print_members(const Json& value, int indent, bool members_are_rows) {
+    const bool one_line = indent < 0;
+    const std::string line = one_line ? "" : "\n" + std::string(static_cast<size_t>(indent), ' ');
+    out_ += value.is_array() ? "[" : "{";
+    bool first = true;
+    for (const auto& [key, member] : value.items()) {
+      if (!first) out_ += one_line ? ", " : ",";
+      first = false;
+      out_ += line + (one_line ? "" : "  ");
+      if (value.is_object()) out_ += scalar_text(key) + ": ";
+      if (key == "settings") {
+        print_members(member, indent + 2, true);
+      } else {
+        print(member, indent + 2, members_are_rows);
+      }
+    }
+    out_ += line + (value.is_array() ? "]" : "}");
+  }
+
+  std::string out_;
+};
+
+Json settings_json(const std::vector<Setting>& settings) {
+  Json json = Json::object();
+  for (const Setting& setting : settings) {
+    json[setting.key] = Json{{"value", setting.value}, {"origin", setting.origin}};
+  }
+  return json;
+}
+
+Json model_json(const ModelFacts& model) {
+  return Json{{"name", model.name},
+              {"architecture", model.architecture},
+              {"parameters", model.parameters},
+              {"active_parameters", model.active_parameters},
+              {"layers", model.layers},
+              {"tensor_bytes", model.tensor_bytes.count()}};
+}
+
+Json memory_json(const Breakdown& memory) {
+  Json json = Json::object();
+  for (const MemoryPart& part : memory_parts()) {
+    json[std::string(part.bytes_key)] = (memory.*part.planned).count();
+  }
+  json["total_bytes"] = memory.total().count();
+  return json;
+}
+
+Json arena_json(const ArenaFacts& arena) {
+  return Json{{"planner", arena.planner},
+              {"status", arena.status},
+              {"peak_bytes", arena.peak.count()},
+              {"lower_bound_bytes", arena.lower_bound.count()},
+              {"no_reuse_bytes", arena.no_reuse.count()},
+              {"buffers", arena.buffers},
+              {"phase", arena.phase},
+              {"steps", arena.steps},
+              {"peak_step", arena.peak_step},
+              {"peak_op", arena.peak_op}};
+}
+
+Json device_json(const DeviceFacts& device) {
+  return Json{{"name", device.name},
+              {"total_bytes", device.limit.total.count()},
+              {"os_bytes", device.limit.os.count()},
+              {"available_bytes", device.limit.available.count()},
+              {"margin_bytes", device.limit.margin.count()},
+              {"limit_bytes", device.limit.limit.count()},
+              {"limit_rule", device.limit.rule},
+              {"estimates", device.estimates}};
+}
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  if constexpr (requires { value->count(); }) {
+    return value ? Json(value->count()) : Json(nullptr);
+  } else {
+    return value ? Json(*value) : Json(nullptr);
+  }
+}
+
+Json textbook_json(const std::vector<TextbookRow>& rows) {
+  Json json = Json::array();
+  for (const TextbookRow& row : rows) {
+    json.push_back(Json{{"term", row.term},
+                        {"formula", row.formula},
+                        {"textbook_bytes", or_null(row.textbook)},
+                        {"textbook_count", or_null(row.textbook_count)},
+                        {"planned_bytes", or_null(row.planned)},
+                        {"why", row.why}});
+  }
+  return json;
+}
+
+Json curve_json(const std::vector<CurvePoint>& curve) {
+  Json json = Json::array();
+  for (const CurvePoint& point : curve) {
+    Json row = Json::object();
+    row["t_ns"] = point.time.count();
+    row.update(memory_json(breakdown_of(point)));
+    json.push_back(std::move(row));
+  }
+  return json;
+}
+
+// What both kinds of document begin with.
+template <typename Report>
+Json head_json(const char* schema, const Report& report) {
+  return Json{{"schema", schema},
+              {"tool_version", kToolVersion},
+              {"settings", settings_json(report.settings)},
+              {"engine", report.engine},
+              {"strategy", report.strategy},
+              {"model", model_json(report.model)}};
+}
+
+constexpr const char* kPlanSchema = "tidemark.plan/1";
+constexpr const char* kSimulateSchema = "tidemark.simulate/1";
+
+Json document(const PlanReport& report) {
+  Json json = head_json(kPlanSchema, report);
+  json["memory"] = memory_json(report.memory);
+  json["compute"] = Json{{"activation_bytes", report.activations.count()},
+                         {"scratch_bytes", report.scratch.count()}};
+  json["kv_bytes_per_token"] = report.kv_per_token.count();
+  json["arena"] = arena_json(report.arena);
+  json["device"] = device_json(report.device);
+  json["verdict"] = Json{{"fits", report.verdict.fits},
+                         {"slack_bytes", report.verdict.slack.count()},
+                         {"binding_term", report.verdict.binding_term}};
+  if (!report.textbook.empty()) json["textbook"] = textbook_json(report.textbook);
+  if (!report.notes.empty()) json["notes"] = report.notes;
+  return json;
+}
+
+Json document(const SimReport& report) {
+  Json json = head_json(kSimulateSchema, report);
+  json["device"] = device_json(report.device);
+  if (!report.cache_policy.empty()) json["cache_policy"] = report.cache_policy;
+  json["outcome"] = name_of(report.outcome);
+  json["reason"] = report.reason;
+  json["peak_bytes"] = report.peak.count();
+  json["peak_time_ns"] = report.peak_time.count();
+  json["peak_step"] = report.peak_step;
+  json["peak_at"] = report.peak_at;
+  json["ttft_ns"] = report.ttft.count();
+  json["tpot_ns"] = or_null(report.tpot);
+  json["end_ns"] = report.end.count();
+  json["tokens_per_second"] = report.tokens_per_second;
+  json["bytes_read"] = report.bytes_read.count();
+  json["page_faults"] = report.page_faults;
+  json["cache_hits"] = report.cache_hits;
+  json["cache_misses"] = report.cache_misses;
+  json["cache_evictions"] = report.cache_evictions;
+  json["hit_rate"] = or_null(report.hit_rate);
+  json["stall_ns"] = report.stall.count();
+  json["curve"] = curve_json(report.curve);
+  return json;
+}
+
+template <typename Report>
+std::string print_documents(const char* schema, std::span<const Report> reports) {
+  if (reports.size() == 1) return Printer().take(document(reports.front()));
+  Json json = Json::object();
+  json["schema"] = schema;
+  json["tool_version"] = kToolVersion;
+  json["results"] = Json::array();
+  for (const Report& report : reports) json["results"].push_back(document(report));
+  return Printer().take(json);
+}
+
+}  // namespace
+
+std::string to_json(std::span<const PlanReport> reports) {
+  return print_documents(kPlanSchema, reports);
+}
+std::string to_json(std::span<const SimReport> reports) {
+  return print_documents(kSimulateSchema, reports);
+}
+
+}  // namespace tidemark

@@ -22,13 +22,14 @@ std::string to_comparison(std::span<const SimReport> reports, TextStyle style = 
 std::string to_json(std::span<const PlanReport> reports);
 std::string to_json(std::span<const SimReport> reports);
 
-std::string to_csv(std::span<const PlanReport> reports);       // one row per report
-std::string to_csv(std::span<const SimReport> reports);        // one row per report, no curve
-std::string curve_to_csv(const SimReport& report);             // t_ns,weights_bytes,...,total_bytes
+std::string to_csv(std::span<const PlanReport> reports);  // one row per report
+std::string to_csv(std::span<const SimReport> reports);   // one row per report, no curve
+std::string curve_to_csv(const SimReport& report);        // t_ns,weights_bytes,...,total_bytes
 std::string to_markdown(std::span<const PlanReport> reports);
 std::string to_markdown(std::span<const SimReport> reports);
 
-// Stacked memory curve over time, the limit as a red line, the peak marked. One panel per report, shared axes.
+// Stacked memory curve over time, the limit as a red line, the peak marked. One panel per report,
+// shared axes.
 std::string curve_to_svg(std::span<const SimReport> reports);
 
 // Offset (up) against step (right), one letter per buffer, '.' free, '!' where two overlap.
