@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "planner/base/check.h"
 
@@ -36,6 +37,13 @@ StepsOfTensor by_tensor(const Graph& graph, const std::vector<LiveRange>& ranges
   return steps_of;
 }
 
+// How many of the first inputs are read element by element, in step with what is written: both of a
+// sum or product; otherwise only the first (rope reads each position for many elements).
+size_t streamed_inputs(const Op& op) {
+  const bool on_either = op.kind == OpKind::kAdd || op.kind == OpKind::kMul;
+  return on_either ? op.inputs.size() : std::min<size_t>(1, op.inputs.size());
+}
+
 // The input that `op`, run at `step`, may write over, if any.
 std::optional<TensorId> overwritten_input(const Graph& graph, const Op& op, StepIndex step,
                                           const StepsOfTensor& steps_of) {
@@ -43,12 +51,17 @@ std::optional<TensorId> overwritten_input(const Graph& graph, const Op& op, Step
   if (!allows_in_place(op.kind) || op.outputs.size() != 1) return std::nullopt;
   const Tensor& output = graph.tensor(op.outputs.front());
   if (output.kind != TensorKind::kActivation) return std::nullopt;
-  for (const TensorId id : op.inputs) {
+  const auto streamed = std::span(op.inputs).first(streamed_inputs(op));
+  const auto read_whole = std::span(op.inputs).subspan(streamed.size());
+  const auto is_free = [&](TensorId id) {
     const Tensor& input = graph.tensor(id);
-    const bool fits = input.kind == TensorKind::kActivation && input.bytes == output.bytes;
-    if (fits && steps_of[id.index()]->upper == after(step)) return id;
-  }
-  return std::nullopt;
+    return input.kind == TensorKind::kActivation && input.bytes == output.bytes &&
+           steps_of[id.index()]->upper == after(step) &&
+           std::find(read_whole.begin(), read_whole.end(), id) == read_whole.end();
+  };
+  const auto found = std::find_if(streamed.begin(), streamed.end(), is_free);
+  if (found == streamed.end()) return std::nullopt;
+  return *found;
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct LiveRange {
   Interval<StepIndex> steps{};
 };
 
-// Inputs and activations only (TensorKind), in tensor order.
+// Inputs and activations only (TensorKind), in tensor order. CHECKs that an op writes every
+// activation.
 std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule);
 
 // One reservation in the arena: one tensor, or several that follow each other in the same memory.
@@ -28,10 +29,11 @@ struct ArenaBuffer {
   std::vector<TensorId> members{};  // in order of definition; never empty
 };
 
-// Lets an op write over an input where that is legal: the op allows it and has one output, the
-// input is an activation of the same size whose last use is this op. The first such input is taken.
-// A chain becomes one buffer with the hull of its lifetimes, so nothing is freed while a later
-// member lives. Buffers stand in order of their first member.
+// Lets an op write over an input where that is legal: the op allows it on that input (add and mul
+// on either, others on the first) and has one output, the input is an activation of the same size
+// whose last use is this op. The first such input is taken. A chain becomes one buffer with the
+// hull of its lifetimes, so nothing is freed while a later member lives. Buffers stand in order of
+// their first member.
 //
 //   step 0: s = scores()    step 1: p = softmax(s)    step 2: c = context(p)
 //   s [0,2)  p [1,3)  c [2,3): softmax may write over s, as its last reader, so there are two

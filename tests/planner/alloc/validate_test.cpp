@@ -205,8 +205,8 @@ TEST(ValidateTest, TheListOfViolationsIsBounded) {
   EXPECT_EQ(validate(problem, plan).size(), kMaxViolations);
 }
 
-// Three buffers live at once, A 6, B 4, C 3, in a pool of 10: a plan once made by a planner
-// elsewhere put C inside B, and nobody looked.
+// Three buffers live at once, A 6, B 4, C 3, in a pool of 10. A planner elsewhere put C inside B,
+// and no judge looked.
 TEST(ValidateRegressionTest, ABufferPlacedInsideAnotherIsSeen) {
   const Problem problem{{buffer("A", 0, 2, 6), buffer("B", 0, 2, 4), buffer("C", 0, 2, 3)}};
   const Plan plan{.offsets = bytes({0, 6, 6}), .peak = Bytes::of(10)};
