@@ -1,0 +1,96 @@
+#include "planner/base/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "support/golden.h"
+
+namespace tidemark {
+namespace {
+
+using namespace literals;
+using testing::TemporaryFolder;
+
+int64_t files_in(const std::filesystem::path& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder),
+                       std::filesystem::directory_iterator());
+}
+
+TEST(FilesTest, WhatIsWrittenIsRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.bin";
+  const std::string content("a\0b\n\xff", 5);
+  EXPECT_EQ(write_file(path, content).value(), 5_B);
+  EXPECT_EQ(read_file(path, 5_B).value(), content);
+  EXPECT_EQ(write_file(path, "").value(), 0_B);
+  EXPECT_EQ(read_file(path, 0_B).value(), "");
+}
+
+TEST(FilesTest, WritingReplacesTheOldFileAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.txt";
+  ASSERT_TRUE(write_file(path, "old and long").ok());
+  ASSERT_TRUE(write_file(path, "new").ok());
+  EXPECT_EQ(read_file(path, 1_KiB).value(), "new");
+  EXPECT_EQ(files_in(folder.path()), 1);
+}
+
+TEST(FilesTest, AWrittenFileHasOrdinaryPermissions) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.txt";
+  const mode_t before = ::umask(027);
+  const bool written = write_file(path, "x").ok();
+  ::umask(before);
+  ASSERT_TRUE(written);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640U);
+}
+
+TEST(FilesTest, AFailedWriteLeavesWhatWasThere) {
+  const TemporaryFolder folder;
+  const std::filesystem::path occupied = folder.path() / "occupied";
+  std::filesystem::create_directories(occupied / "inside");
+  const Result<Bytes> result = write_file(occupied, "x");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(to_string(result.diagnostics()),
+            occupied.string() + ": error: cannot write: Is a directory\n");
+  EXPECT_EQ(files_in(folder.path()), 1);
+  EXPECT_TRUE(std::filesystem::exists(occupied / "inside"));
+}
+
+TEST(FilesTest, WritingIntoAMissingFolderIsRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "missing" / "x.txt";
+  EXPECT_EQ(to_string(write_file(path, "x").diagnostics()),
+            path.string() + ": error: cannot write: No such file or directory\n");
+}
+
+TEST(FilesTest, ReadingIsBounded) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.txt";
+  ASSERT_TRUE(write_file(path, std::string(1025, 'x')).ok());
+  EXPECT_TRUE(read_file(path, 1025_B).ok());
+  EXPECT_EQ(to_string(read_file(path, 1_KiB).diagnostics()),
+            path.string() + ": error: file is larger than the 1.00 KiB this reader accepts\n");
+}
+
+TEST(FilesTest, OnlyRegularFilesAreRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path missing = folder.path() / "missing";
+  EXPECT_EQ(to_string(read_file(missing, 1_KiB).diagnostics()),
+            missing.string() + ": error: cannot open: no such file\n");
+  EXPECT_EQ(to_string(read_file(folder.path(), 1_KiB).diagnostics()),
+            folder.path().string() + ": error: not a regular file\n");
+  // A pipe would block a reader that just opens it.
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(to_string(read_file(pipe, 1_KiB).diagnostics()),
+            pipe.string() + ": error: not a regular file\n");
+}
+
+}  // namespace
+}  // namespace tidemark
