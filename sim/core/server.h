@@ -1,5 +1,12 @@
-// A FIFO server: `capacity` requests in service at once, the rest wait in order of arrival. Storage and compute
-// are two of these.
+// A FIFO server: `capacity` requests in service at once, the rest wait in order of arrival. Storage
+// and compute are two of these.
+//
+//   capacity 1, three requests at time 0:   a 5 ns   b 3 ns   c 2 ns
+//   a [0,5)  b [5,8)  c [8,10)              busy 10 ns      Checked by
+//   ServerTest.ServesInOrderOfArrival.
+//
+// When a request ends, its on_done runs before the next one's on_start: what it frees is free for
+// the next.
 #pragma once
 
 #include <deque>
@@ -14,13 +21,16 @@ class Server {
   using Action = std::function<void()>;
 
   Server(Simulation& simulation, int capacity);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
 
-  // Runs `on_start` when service begins and `on_done` when it ends, `service` later. Either may be empty.
+  // Runs `on_start` when service begins and `on_done` when it ends, `service` later. Either may be
+  // empty. Service may begin at once, that is before this returns.
   void request(Duration service, Action on_start, Action on_done);
 
-  Duration busy() const { return busy_; }  // total service time given so far
+  Duration busy() const { return busy_; }  // total service time of the requests begun so far
   int in_service() const { return in_service_; }
-  int waiting() const { return static_cast<int>(queue_.size()); }
+  int64_t waiting() const { return static_cast<int64_t>(queue_.size()); }
 
  private:
   struct Request {
@@ -29,6 +39,8 @@ class Server {
     Action on_done{};
   };
   void start(Request request);
+  void on_service_done(const Action& on_done);
+  void start_waiting();
 
   Simulation& simulation_;
   int capacity_;

@@ -1,5 +1,13 @@
 // The discrete-event core: integer time, (time, sequence) order, no knowledge of models or devices.
-// Two events at the same time run in the order they were scheduled, so a run is reproducible to the byte.
+// Two events at the same time run in the order they were scheduled, so a run is reproducible to the
+// byte.
+//
+//   Simulation simulation;
+//   simulation.after(Duration::ns(5), [&] { ... });   // the second event scheduled for 5 ns runs
+//   second simulation.run();                                 // now() == 5 ns
+//
+// Checked by SimulationTest.EventsAtTheSameTimeRunInTheOrderTheyWereScheduled. O(log pending) for
+// each event; O(pending) to cancel one, which is rare and where few events are pending.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +36,7 @@ class Simulation {
   bool cancel(EventId event);                    // false when it already ran or was cancelled
   bool step();                                   // runs the next event; false when none is left
   void run();
-  void run_until(SimTime time);                  // runs events with time <= `time`, then now() == time
+  void run_until(SimTime time);  // runs events with time <= `time`, then now() == time; time >= now
   int64_t pending() const;
 
  private:

@@ -1,7 +1,13 @@
 // How long things take on a described device.
-//   read:    latency + bytes / bandwidth                       one request per weight unit
-//   op:      max(operations / compute rate, bytes / memory bandwidth)     roofline
-// Sources: docs/explanation/time-model.md. Checked by DeviceModelTest.ReadByHand and RooflineByHand.
+//   read:    latency + bytes / bandwidth                                  one request per weight
+//   unit op:      max(operations / compute rate, bytes moved / memory bandwidth)     roofline
+//
+//   10 GOPS and 20 GB/s: a product of 100,000 operations over 400,000 B takes max(10,000, 20,000) =
+//   20,000 ns: it waits for memory. At 500,000 operations it takes 50,000 ns: it waits for
+//   arithmetic.
+//
+// Why these two and where they end: docs/explanation/time-model.md. Checked by
+// DeviceModelTest.ReadByHand and RooflineByHand.
 #pragma once
 
 #include "planner/capacity/device_spec.h"
@@ -11,7 +17,24 @@ namespace tidemark {
 
 Duration read_time(const DeviceSpec& device, Bytes bytes);
 
-// `cells`: KV cells attended per token. Bytes moved = weights read + inputs + outputs in the arena + KV read.
+// What an op costs, apart from the device: kept, so that a pass need not walk the graph again.
+struct OpWork {
+  int64_t operations = 0;
+  int64_t operations_per_cell = 0;  // times the KV cells attended
+  Bytes weights_read{};             // whatever the number of tokens
+  Bytes tensors{};  // inputs and outputs in the arena, and embedding rows: grows with the tokens
+  Bytes state_read_per_cell{};
+};
+
+OpWork op_work(const Graph& graph, const Op& op);
+
+// The same op when only `tokens` of the `of` tokens its graph was built for are there (a last,
+// partial ubatch): what grows with the tokens, in proportion and rounded up; weights and KV cells
+// are read whole.
+OpWork with_tokens(const OpWork& work, int64_t tokens, int64_t of);
+
+// `cells`: KV cells attended per token. Bytes moved = weights read + tensors + KV read.
+Duration op_time(const DeviceSpec& device, const OpWork& work, int64_t cells);
 Duration op_time(const DeviceSpec& device, const Graph& graph, const Op& op, int64_t cells);
 
 }  // namespace tidemark

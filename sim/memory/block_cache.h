@@ -1,16 +1,22 @@
-// A cache of blocks of unequal size with a byte capacity and an eviction policy. Laws, checked after every change:
-//   resident bytes = sum loaded - sum evicted <= capacity.
+// A cache of blocks of unequal size with a byte capacity and an eviction policy. Laws, checked
+// after every change:
+//   resident bytes = sum loaded - sum evicted, and resident bytes <= capacity.
 // A block larger than the capacity is refused (outcome kTooLarge); it never empties the cache.
+//
+//   capacity 1536, lru      access   outcome  evicted   resident after       used
+//   a 512, b 768, c 768     a        miss     -         a                     512
+//                           b        miss     -         a b                  1280
+//                           c        miss     a         b c                  1536
+//   Checked by FoundingTableTest.AccessByAccess, whose sequence begins like this.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "planner/base/bytes.h"
 #include "planner/base/ids.h"
-#include "planner/capacity/scenario.h"
+#include "sim/memory/eviction_policy.h"
 
 namespace tidemark {
 
@@ -21,6 +27,7 @@ struct Access {
   std::vector<UnitId> evicted{};  // in order of eviction
 };
 
+// A refused access counts nowhere.
 struct CacheStats {
   int64_t hits = 0;
   int64_t misses = 0;
@@ -28,30 +35,17 @@ struct CacheStats {
   Bytes bytes_read{};
   Bytes resident{};
   Bytes peak{};
+  bool operator==(const CacheStats&) const = default;
 };
-
-// Chooses whom to evict. Blocks are ids 0..n-1. on_load and on_access are called after the fact.
-class EvictionPolicy {
- public:
-  virtual ~EvictionPolicy() = default;
-  virtual void on_load(UnitId block) = 0;
-  virtual void on_access(UnitId block) = 0;  // a hit
-  virtual void on_evict(UnitId block) = 0;
-  virtual UnitId victim() = 0;               // some resident, evictable block
-};
-
-std::unique_ptr<EvictionPolicy> make_lru(int64_t blocks);   // O(1): list and index
-std::unique_ptr<EvictionPolicy> make_mru(int64_t blocks);   // O(1)
-// Evicts the resident block whose next access in `sequence` lies farthest ahead (never = farthest); ties: the
-// largest, then the lowest id. Greedy, not optimal, for unequal sizes. The cache must be accessed in `sequence`.
-std::unique_ptr<EvictionPolicy> make_next_use(std::span<const UnitId> sequence, std::span<const Bytes> sizes);
 
 class BlockCache {
  public:
-  // pinned[i]: block i is never evicted once loaded.
+  // pinned[i]: block i is never evicted once loaded. Empty = none is pinned.
   BlockCache(std::vector<Bytes> sizes, Bytes capacity, std::unique_ptr<EvictionPolicy> policy,
              std::vector<bool> pinned = {});
   ~BlockCache();
+  BlockCache(BlockCache&& other) noexcept;
+  BlockCache& operator=(BlockCache&& other) noexcept;
 
   // kTooLarge also when what is pinned leaves too little room.
   Access access(UnitId block);
