@@ -1,13 +1,19 @@
 // Replays load / compute / release of a planned scenario on its device, event by event.
 //
-// A run: read weights as the strategy says, prefill the prompt in ubatches, then one decode pass per further token
-// (the first token comes out of the prefill). Time 0 is a cold start: nothing of the model is in memory.
+// A run: read weights as the strategy says, prefill the prompt in ubatches, then one decode pass
+// per further token (the first token comes out of the prefill). Time 0 is a cold start: nothing of
+// the model is in memory.
 //
 //   strategy        resident while computing visit i          reads
 //   resident        all units                                 once, before the first pass
 //   layerwise       unit i, released after its visit          every visit, not overlapped
 //   double-buffer   units i and i+1                           visit i+1 while i computes
 //   block-cache     what the policy keeps                     on a miss
+//
+// What an engine reserves (KV cache, output, runtime, the arena) is resident from time 0; where it
+// allocates activations one by one instead, the compute part follows what is live. A unit is
+// resident from the start of its read. The founding demo, layer sizes and live activations:
+// layerwise 864 MB, double-buffer 1464 MB, resident 3400 + 256 MB. Checked by FoundingDemoTest.
 #pragma once
 
 #include "planner/capacity/memory_plan.h"
@@ -25,7 +31,11 @@ struct SimOptions {
   bool trace = false;
 };
 
-// Bad input (a pinned unit that does not exist, a block larger than the cache) comes back as diagnostics.
-Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan, SimOptions options = {});
+// Bad input (a unit that does not exist, a block larger than the cache, more work than a run may
+// take) comes back as diagnostics. With scenario.trace, its accesses replace the passes: nothing is
+// computed and no token comes out, so ttft is 0 and tpot undefined. peak_step counts steps, or
+// accesses.
+Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan,
+                           SimOptions options = {});
 
 }  // namespace tidemark

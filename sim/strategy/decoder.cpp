@@ -1,0 +1,120 @@
+#include "sim/strategy/decoder.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tidemark {
+
+bool counts_live_activations(const EngineProfile& engine) {
+  return engine.policy == EnginePolicy::kPlanned && engine.activations == ActivationPolicy::kLive;
+}
+
+Decoder::Decoder(const DecoderParts& parts)
+    : parts_(parts),
+      compute_(parts.simulation, 1),
+      live_activations_(counts_live_activations(parts.scenario.engine)) {
+  if (!live_activations_) return;
+  prefill_live_ = live_bytes(parts.plan.prefill);
+  decode_live_ = live_bytes(parts.plan.decode);
+}
+
+void Decoder::start() {
+  parts_.ledger.at({.kind = Place::Kind::kLoading});
+  parts_.loader.prepare([this] { on_prepared(); });
+}
+
+void Decoder::on_prepared() {
+  stall_ += parts_.simulation.now();
+  start_pass();
+}
+
+void Decoder::start_pass() {
+  pass_ = parts_.passes.at(next_pass_++);
+  pass_started_ = parts_.simulation.now();
+  visit_in_pass_ = 0;
+  start_visit();
+}
+
+void Decoder::start_visit() {
+  note_place(use().steps.lower);
+  waiting_since_ = parts_.simulation.now();
+  parts_.loader.need(visit_, [this] { on_weights_resident(); });
+}
+
+void Decoder::on_weights_resident() {
+  visit_started_ = parts_.simulation.now();
+  stall_ += visit_started_ - waiting_since_;
+  if (live_activations_ && !use().steps.empty()) {
+    step_ = use().steps.lower;
+    return start_step();
+  }
+  const Duration service = cost().visit(visit_in_pass_, pass_.cells);
+  compute_.request(service, nullptr, [this] { on_visit_computed(); });
+}
+
+void Decoder::start_step() {
+  note_place(step_);
+  parts_.ledger.set_compute(live().during.at(step_.index()));
+  compute_.request(cost().step(step_, pass_.cells), nullptr, [this] { on_step_computed(); });
+}
+
+void Decoder::on_step_computed() {
+  const StepIndex computed = std::exchange(step_, StepIndex(step_.value() + 1));
+  if (step_ < use().steps.upper) return start_step();
+  parts_.ledger.set_compute(live().after.at(computed.index()));
+  on_visit_computed();
+}
+
+void Decoder::on_visit_computed() {
+  trace_span("compute", parts_.plan.units[use().unit.index()].name, visit_started_);
+  parts_.loader.done(visit_++);
+  ++visit_in_pass_;
+  if (visit_in_pass_ < phase().uses.size()) return start_visit();
+  on_pass_done();
+}
+
+void Decoder::on_pass_done() {
+  trace_span("pass", fmt::format("{} {}", name_of(pass_.phase), pass_.index), pass_started_);
+  steps_before_pass_ += static_cast<int64_t>(phase().schedule.order.size());
+  if (pass_.phase == Phase::kPrefill) ttft_ = parts_.simulation.now();
+  if (next_pass_ < parts_.passes.count()) start_pass();
+}
+
+const PhasePlan& Decoder::phase() const {
+  return pass_.phase == Phase::kPrefill ? parts_.plan.prefill : parts_.plan.decode;
+}
+
+const LiveBytes& Decoder::live() const {
+  return pass_.phase == Phase::kPrefill ? prefill_live_ : decode_live_;
+}
+
+// All full ubatches cost alike but for their cells, and so do all decode passes: at most three
+// tables are made in turn.
+const PassCost& Decoder::cost() {
+  const bool fits =
+      cost_ && cost_made_for_.phase == pass_.phase && cost_made_for_.tokens == pass_.tokens;
+  if (!fits) {
+    cost_.emplace(parts_.scenario.device, phase(), pass_.tokens);
+    cost_made_for_ = pass_;
+  }
+  return *cost_;
+}
+
+void Decoder::note_place(StepIndex step) {
+  parts_.ledger.at({.kind = Place::Kind::kPass,
+                    .phase = pass_.phase,
+                    .index = pass_.index,
+                    .unit = use().unit,
+                    .step = steps_before_pass_ + step.value()});
+}
+
+void Decoder::trace_span(const char* lane, std::string name, SimTime since) {
+  if (parts_.trace == nullptr) return;
+  parts_.trace->spans.push_back({.lane = lane,
+                                 .name = std::move(name),
+                                 .start = since,
+                                 .duration = parts_.simulation.now() - since});
+}
+
+}  // namespace tidemark

@@ -1,0 +1,85 @@
+// The run itself: prefill passes, then decode passes, each visiting its weight units in order. The
+// handlers are named after what has just happened and read downward as a story:
+//
+//   start -> on_prepared -> start_pass -> start_visit -> on_weights_resident -> [start_step ->
+//   on_step_computed]*
+//         -> on_visit_computed -> (next visit, or) on_pass_done -> (next pass, or the end)
+//
+// Steps are events of their own only when activations are allocated one by one; otherwise nothing
+// changes between them and a visit is one event.
+#pragma once
+
+#include <optional>
+
+#include "sim/core/server.h"
+#include "sim/core/trace.h"
+#include "sim/strategy/memory_ledger.h"
+#include "sim/strategy/pass_cost.h"
+#include "sim/strategy/passes.h"
+#include "sim/strategy/weight_loader.h"
+
+namespace tidemark {
+
+// Do activations come and go step by step, or is their arena reserved for the whole run?
+bool counts_live_activations(const EngineProfile& engine);
+
+struct DecoderParts {
+  Simulation& simulation;
+  const Scenario& scenario;
+  const MemoryPlan& plan;
+  const Passes& passes;
+  WeightLoader& loader;
+  MemoryLedger& ledger;
+  Trace* trace = nullptr;  // null = none wanted
+};
+
+class Decoder {
+ public:
+  explicit Decoder(const DecoderParts& parts);
+
+  void start();
+
+  Duration ttft() const { return ttft_; }    // end of the last prefill pass
+  Duration stall() const { return stall_; }  // compute waiting for weights
+  Duration computed() const { return compute_.busy(); }
+
+ private:
+  void on_prepared();
+  void start_pass();
+  void start_visit();
+  void on_weights_resident();
+  void start_step();
+  void on_step_computed();
+  void on_visit_computed();
+  void on_pass_done();
+
+  const PhasePlan& phase() const;
+  const UnitUse& use() const { return phase().uses.at(visit_in_pass_); }
+  const LiveBytes& live() const;
+  const PassCost& cost();
+  void note_place(StepIndex step);
+  void trace_span(const char* lane, std::string name, SimTime since);
+
+  DecoderParts parts_;
+  Server compute_;
+  bool live_activations_;
+  LiveBytes prefill_live_{};
+  LiveBytes decode_live_{};
+
+  int64_t next_pass_ = 0;
+  Pass pass_{};
+  int64_t steps_before_pass_ = 0;
+  std::optional<PassCost> cost_{};  // of passes like the one before
+  Pass cost_made_for_{};
+  size_t visit_in_pass_ = 0;
+  int64_t visit_ = 0;  // over all passes
+  StepIndex step_{};   // within the pass
+
+  SimTime pass_started_{};
+  SimTime waiting_since_{};
+  SimTime visit_started_{};
+  Duration ttft_{};
+  Duration stall_{};
+};
+
+}  // namespace tidemark

@@ -1,0 +1,192 @@
+#include "sim/strategy/run_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "planner/base/units.h"
+#include "sim/strategy/decoder.h"
+
+namespace tidemark {
+namespace {
+
+// Names of weight units and what they mean.
+class UnitNames {
+ public:
+  explicit UnitNames(const std::vector<WeightUnit>& units) : units_(units) {
+    for (size_t i = 0; i < units.size(); ++i) ids_.emplace(units[i].name, UnitId::of(i));
+  }
+
+  // The known ones, in order. Each unknown name becomes one diagnostic, however often it stands
+  // there.
+  std::vector<UnitId> resolve(const std::string& path, const std::vector<std::string>& names,
+                              Diagnostics& problems) const {
+    std::vector<UnitId> found;
+    std::set<std::string_view> unknown;
+    for (const std::string& name : names) {
+      const auto id = ids_.find(name);
+      if (id != ids_.end()) {
+        found.push_back(id->second);
+      } else if (unknown.insert(name).second && unknown.size() <= kMostNamed) {
+        problems.push_back({.path = path,
+                            .message = fmt::format("the model has no weight unit '{}'", name),
+                            .hint = unknown.size() == 1 ? list() : ""});
+      }
+    }
+    if (unknown.size() > kMostNamed) {
+      problems.push_back(
+          {.path = path,
+           .message = fmt::format("and {} more unknown units", unknown.size() - kMostNamed)});
+    }
+    return found;
+  }
+
+ private:
+  static constexpr size_t kMostNamed = 10;
+
+  std::string list() const {
+    std::vector<std::string_view> names;
+    for (size_t i = 0; i < std::min(units_.size(), kMostNamed); ++i)
+      names.push_back(units_[i].name);
+    if (units_.size() > names.size()) {
+      return fmt::format("its units are {}, ... {} ({} in all)", fmt::join(names, ", "),
+                         units_.back().name, units_.size());
+    }
+    return fmt::format("its units are {}", fmt::join(names, ", "));
+  }
+
+  const std::vector<WeightUnit>& units_;
+  std::map<std::string_view, UnitId> ids_{};
+};
+
+void check_device(const DeviceSpec& device, Diagnostics& problems) {
+  const auto require = [&](std::string path, int64_t rate) {
+    if (rate <= 0)
+      problems.push_back({.path = std::move(path), .message = "a rate must be positive"});
+  };
+  require("device.memory_bandwidth", device.memory_bandwidth.count());
+  require("device.flash_read", device.flash_read.count());
+  require("device.compute", device.compute.count());
+  if (device.flash_latency < Duration{}) {
+    problems.push_back(
+        {.path = "device.flash_latency", .message = "a latency must not be negative"});
+  }
+}
+
+void check_cache(const Scenario& scenario, const MemoryPlan& plan, RunInput& input,
+                 Diagnostics& problems) {
+  input.pinned.assign(plan.units.size(), false);
+  const UnitNames names(plan.units);
+  const std::vector<UnitId> pinned = names.resolve("pinned", scenario.cache.pinned, problems);
+  for (const UnitId unit : pinned) input.pinned[unit.index()] = true;
+  if (scenario.cache.policy == CachePolicy::kPinned && scenario.cache.pinned.empty()) {
+    problems.push_back({.path = "pinned",
+                        .message = "the pinned policy needs the names of the units to keep",
+                        .hint = "name them with --pinned, or choose lru"});
+  }
+  if (!problems.empty()) return;
+  const Bytes least = least_cache_capacity(input.itinerary, plan.units, input.pinned);
+  input.cache_capacity = plan.cache_capacity;
+  if (input.cache_capacity >= least) return;
+  // A capacity nobody asked for gives way: that the run then needs more than the limit is an
+  // answer, not an error.
+  if (scenario.cache.capacity == Bytes{}) {
+    input.cache_capacity = least;
+    return;
+  }
+  problems.push_back(
+      {.path = "--cache-size",
+       .message = fmt::format("{} is too small: the largest block, beside what is pinned, needs {}",
+                              format_bytes_exact(input.cache_capacity), format_bytes_exact(least)),
+       .hint = "raise --cache-size, or pin less"});
+}
+
+// At most this many changes of the curve: weights come and go at each visit, live activations at
+// each step.
+int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
+  const int64_t visits = input.itinerary.visits();
+  const bool all_kept = scenario.strategy == StrategyKind::kResident;
+  int64_t points = all_kept ? static_cast<int64_t>(plan.units.size()) : checked_mul(visits, 2);
+  if (counts_live_activations(scenario.engine) && !input.is_access_list) {
+    const auto steps = [](const PhasePlan& phase, int64_t passes) {
+      return checked_mul(static_cast<int64_t>(phase.schedule.order.size()), passes);
+    };
+    points = checked_add(points, visits);
+    points = checked_add(points, steps(plan.prefill, input.passes.prefill));
+    points = checked_add(points, steps(plan.decode, input.passes.decode));
+  }
+  return checked_add(points, 1);
+}
+
+void check_amount(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input,
+                  SimOptions options, Diagnostics& problems) {
+  const std::string path = input.is_access_list ? "trace" : "--generate";
+  const auto refuse = [&](int64_t amount, std::string_view what, int64_t most) {
+    problems.push_back(
+        {.path = path,
+         .message =
+             fmt::format("the run would take up to {} {}, more than the {} that are simulated",
+                         format_count(amount), what, format_count(most)),
+         .hint = "ask for fewer tokens; a decode pass differs from the next by one cell only"});
+  };
+  const int64_t visits = input.itinerary.visits();
+  const int64_t points = most_curve_points(scenario, plan, input);
+  const bool announced = scenario.strategy == StrategyKind::kBlockCache &&
+                         scenario.cache.policy == CachePolicy::kNextUse;
+  if (visits > kMostVisits) return refuse(visits, "visits of weight units", kMostVisits);
+  if (points > kMostCurvePoints) return refuse(points, "changes of memory", kMostCurvePoints);
+  if (announced && visits > kMostAnnouncedVisits) {
+    return refuse(visits, "visits known to next-use in advance", kMostAnnouncedVisits);
+  }
+  const int64_t traced = checked_add(visits, points);
+  if (options.trace && traced > kMostTracedEvents)
+    refuse(traced, "trace events", kMostTracedEvents);
+}
+
+}  // namespace
+
+Bytes least_cache_capacity(const Itinerary& itinerary, const std::vector<WeightUnit>& units,
+                           const std::vector<bool>& pinned) {
+  Bytes least;
+  Bytes kept;
+  std::vector<bool> loaded(units.size(), false);
+  // Twice through each kind of pass: what is pinned in the first round takes room in all later
+  // ones.
+  const auto walk = [&](const std::vector<UnitId>& visits, int64_t passes) {
+    for (int64_t round = 0; round < std::min<int64_t>(passes, 2); ++round) {
+      for (const UnitId unit : visits) {
+        if (loaded[unit.index()]) continue;
+        least = std::max(least, kept + units[unit.index()].bytes);
+        if (!pinned[unit.index()]) continue;
+        loaded[unit.index()] = true;
+        kept += units[unit.index()].bytes;
+      }
+    }
+  };
+  walk(itinerary.prefill, itinerary.prefill_passes);
+  walk(itinerary.decode, itinerary.decode_passes);
+  return least;
+}
+
+Result<RunInput> run_input(const Scenario& scenario, const MemoryPlan& plan, SimOptions options) {
+  Diagnostics problems;
+  RunInput input{.is_access_list = !scenario.trace.empty()};
+  check_device(scenario.device, problems);
+  if (input.is_access_list) {
+    input.itinerary =
+        itinerary_of(UnitNames(plan.units).resolve("trace", scenario.trace, problems));
+  } else {
+    input.passes = passes_of(scenario, plan);
+    input.itinerary = itinerary_of(plan, input.passes);
+  }
+  if (scenario.strategy == StrategyKind::kBlockCache) check_cache(scenario, plan, input, problems);
+  check_amount(scenario, plan, input, options, problems);
+  if (!problems.empty()) return problems;
+  return input;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,50 @@
+// A loading strategy: it makes the unit of a visit resident when the run asks for it, and decides
+// what goes when.
+//
+//   two visits, blk.0 and blk.1; reads r, computes c; time to the right
+//   resident        r0 r1 c0 c1
+//   layerwise       r0 c0 r1 c1          blk.0 is released before blk.1 is read
+//   double-buffer   r0 c0 c1             r1 runs during c0; c1 waits for it when it is the longer
+//                      r1..
+//   block-cache     as layerwise on a miss, without r on a hit; what goes is the policy's choice
+//
+// The run calls prepare once, then need and done in turn for visit 0, 1, 2, ...
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "sim/memory/block_cache.h"
+#include "sim/strategy/passes.h"
+#include "sim/strategy/weight_store.h"
+
+namespace tidemark {
+
+class WeightLoader {
+ public:
+  using Action = std::function<void()>;
+
+  WeightLoader() = default;
+  virtual ~WeightLoader() = default;
+  WeightLoader(const WeightLoader&) = delete;
+  WeightLoader& operator=(const WeightLoader&) = delete;
+
+  // Before the first pass. `on_prepared` runs when that is done, perhaps at once.
+  virtual void prepare(Action on_prepared) { on_prepared(); }
+  // `on_resident` runs when the unit of `visit` is in memory, perhaps at once.
+  virtual void need(int64_t visit, Action on_resident) = 0;
+  // The visit has been computed.
+  virtual void done(int64_t /*visit*/) {}
+};
+
+// Reads every unit in file order and keeps them all.
+std::unique_ptr<WeightLoader> make_resident_loader(WeightStore& store, int64_t units);
+std::unique_ptr<WeightLoader> make_layerwise_loader(WeightStore& store, const Itinerary& itinerary);
+std::unique_ptr<WeightLoader> make_double_buffer_loader(WeightStore& store,
+                                                        const Itinerary& itinerary);
+// Every unit visited must fit the cache (CHECK).
+std::unique_ptr<WeightLoader> make_block_cache_loader(WeightStore& store,
+                                                      const Itinerary& itinerary,
+                                                      BlockCache& cache);
+
+}  // namespace tidemark
