@@ -91,8 +91,8 @@ bool allows_in_place(OpKind kind) {
 Graph::Graph() : impl_(std::make_shared<const Impl>()) {}
 Graph::Graph(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-std::span<const Op> Graph::ops() const { return impl_->ops; }
-std::span<const Tensor> Graph::tensors() const { return impl_->tensors; }
+std::span<const Op> Graph::ops() const& { return impl_->ops; }
+std::span<const Tensor> Graph::tensors() const& { return impl_->tensors; }
 const Op& Graph::op(OpId id) const { return impl_->ops.at(id.index()); }
 const Tensor& Graph::tensor(TensorId id) const { return impl_->tensors.at(id.index()); }
 

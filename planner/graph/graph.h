@@ -74,8 +74,11 @@ struct Op {
 class Graph {
  public:
   Graph();
-  std::span<const Op> ops() const;          // indexed by OpId
-  std::span<const Tensor> tensors() const;  // indexed by TensorId
+  std::span<const Op> ops() const&;          // indexed by OpId
+  std::span<const Tensor> tensors() const&;  // indexed by TensorId
+  // A span of a temporary graph would outlive it in `for (const Op& op : build_graph(...).ops())`.
+  std::span<const Op> ops() const&& = delete;
+  std::span<const Tensor> tensors() const&& = delete;
   const Op& op(OpId id) const;
   const Tensor& tensor(TensorId id) const;
 
