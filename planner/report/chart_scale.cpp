@@ -55,18 +55,19 @@ int64_t column_of(Duration time, Duration end, int columns) {
                     static_cast<int64_t>(columns) - 1);
 }
 
-// Appends the lowest, the highest and the last of one slice, in their order.
-void append_extremes(std::span<const CurvePoint> slice, std::vector<CurvePoint>& out) {
-  size_t lowest = 0;
-  size_t highest = 0;
-  for (size_t i = 1; i < slice.size(); ++i) {
-    if (slice[i].total() < slice[lowest].total()) lowest = i;
-    if (slice[i].total() > slice[highest].total()) highest = i;
+Duration start_of(int64_t column, Duration end, int columns) {
+  const double share = static_cast<double>(column) / columns;
+  return Duration::ns(static_cast<int64_t>(share * static_cast<double>(end.count())));
+}
+
+// The same memory from `time` on; nothing when that is what `curve` already shows.
+void append(std::vector<CurvePoint>& curve, CurvePoint point, Duration time) {
+  if (!curve.empty()) {
+    point.time = curve.back().time;
+    if (point == curve.back()) return;
   }
-  std::array<size_t, 3> kept{lowest, highest, slice.size() - 1};
-  std::sort(kept.begin(), kept.end());
-  const auto end = std::unique(kept.begin(), kept.end());
-  for (auto index = kept.begin(); index != end; ++index) out.push_back(slice[*index]);
+  point.time = time;
+  curve.push_back(point);
 }
 
 }  // namespace
@@ -96,18 +97,23 @@ std::vector<Tick> time_ticks(Duration end, int at_most) {
   return ticks;
 }
 
-std::vector<CurvePoint> thinned(std::span<const CurvePoint> curve, Duration end, int columns) {
-  if (curve.size() <= 3 * static_cast<size_t>(columns)) return {curve.begin(), curve.end()};
-  std::vector<CurvePoint> out;
-  size_t first = 0;
-  while (first < curve.size()) {
-    const int64_t column = column_of(curve[first].time, end, columns);
-    size_t last = first + 1;
-    while (last < curve.size() && column_of(curve[last].time, end, columns) == column) ++last;
-    append_extremes(curve.subspan(first, last - first), out);
-    first = last;
+Envelope envelope(std::span<const CurvePoint> curve, Duration end, int columns) {
+  const auto lower = [](const CurvePoint& a, const CurvePoint& b) { return a.total() < b.total(); };
+  Envelope result;
+  size_t next = 0;
+  for (int64_t column = 0; column < columns && !curve.empty(); ++column) {
+    const size_t first = next;
+    while (next < curve.size() && column_of(curve[next].time, end, columns) <= column) ++next;
+    // From the point that is held over, where there is one, to the last one in this slice.
+    const auto slice =
+        curve.subspan(first == 0 ? 0 : first - 1, next - (first == 0 ? 0 : first - 1));
+    if (slice.empty()) continue;
+    append(result.highest, *std::max_element(slice.begin(), slice.end(), lower),
+           start_of(column, end, columns));
+    append(result.lowest, *std::min_element(slice.begin(), slice.end(), lower),
+           start_of(column, end, columns));
   }
-  return out;
+  return result;
 }
 
 }  // namespace tidemark

@@ -24,9 +24,15 @@ std::vector<Tick> byte_ticks(Bytes top, int at_most);
 // The same with steps of 1, 2 or 5 times a power of ten.   9 s, 6 -> 0 s, 2 s, 4 s, 6 s, 8 s.
 std::vector<Tick> time_ticks(Duration end, int at_most);
 
-// The curve with at most three points for each of `columns` equal slices of [0, end]: the lowest
-// total, the highest and the last one (what is resident until the next point). Order is kept and so
-// is the peak, exactly.
-std::vector<CurvePoint> thinned(std::span<const CurvePoint> curve, Duration end, int columns);
+// A curve with more points than a picture has columns, as two curves with at most one point a
+// column: the highest total and the lowest total resident during that slice of [0, end], what is
+// held over from before included. The peak is kept exactly.
+//   4 columns of 1 s; 2 at 0 s, 8 at 1.2 s, 2 at 1.4 s   ->   highest 2 8 2 2, lowest 2 2 2 2.
+//   Checked by ChartScaleTest.EnvelopeByHand.
+struct Envelope {
+  std::vector<CurvePoint> highest{};
+  std::vector<CurvePoint> lowest{};
+};
+Envelope envelope(std::span<const CurvePoint> curve, Duration end, int columns);
 
 }  // namespace tidemark

@@ -31,7 +31,8 @@ constexpr double kRight = 936;
 constexpr double kPanelTop = 94;  // below title, subtitle and legend
 constexpr double kHeadingHeight = 28;
 constexpr double kAxisHeight = 44;  // time labels and the gap to the next panel
-constexpr int kColumns = 640;       // at most three points each
+constexpr int kColumns = 640;       // of a dense curve
+constexpr double kPale = 0.45;
 
 constexpr std::string_view kInk = "#1f2933";
 constexpr std::string_view kFaint = "#52606d";
@@ -84,8 +85,8 @@ std::vector<svg::Point> step_edge(std::span<const CurvePoint> curve,
   return corners;
 }
 
-std::string stacked_areas(const SimReport& report, const Plot& plot) {
-  const std::vector<CurvePoint> curve = thinned(report.curve, plot.end, kColumns);
+std::string stack(std::span<const CurvePoint> curve, const Plot& plot, Duration end,
+                  double opacity) {
   std::string out;
   std::vector<Bytes> lower(curve.size());
   for (const Band& band : kBands) {
@@ -93,11 +94,23 @@ std::string stacked_areas(const SimReport& report, const Plot& plot) {
     std::vector<Bytes> upper = lower;
     for (size_t i = 0; i < curve.size(); ++i) upper[i] += curve[i].*part.simulated;
     if (upper == lower) continue;
-    out += svg::step_area(step_edge(curve, upper, plot, report.end),
-                          step_edge(curve, lower, plot, report.end), band.color);
+    out += svg::step_area(step_edge(curve, upper, plot, end), step_edge(curve, lower, plot, end),
+                          {band.color, opacity});
     lower = std::move(upper);
   }
   return out;
+}
+
+bool is_dense(const SimReport& report) {
+  return report.curve.size() > static_cast<size_t>(kColumns);
+}
+
+// A dense curve as its envelope: pale up to the highest total of each column, full colour up to the
+// lowest.
+std::string stacked_areas(const SimReport& report, const Plot& plot) {
+  if (!is_dense(report)) return stack(report.curve, plot, report.end, 1.0);
+  const Envelope both = envelope(report.curve, plot.end, kColumns);
+  return stack(both.highest, plot, report.end, kPale) + stack(both.lowest, plot, report.end, 1.0);
 }
 
 // A label and the stretch of the time axis it covers.
@@ -272,8 +285,12 @@ std::string legend(std::span<const SimReport> reports, double y) {
   for (auto band = kBands.rbegin(); band != kBands.rend(); ++band) {
     const MemoryPart& part = memory_parts()[band->part];
     if (!has_part(reports, part)) continue;
-    out += svg::rectangle({x, y}, {12, 12}, band->color);
+    out += svg::rectangle({x, y}, {12, 12}, {band->color});
     label(part.label);
+  }
+  if (std::any_of(reports.begin(), reports.end(), is_dense)) {
+    out += svg::rectangle({x, y}, {12, 12}, {kBands.back().color, kPale});
+    label("comes and goes");
   }
   out += svg::line({x - 4, y + 6}, {x + 14, y + 6}, kLimitStroke);
   label("limit");
@@ -352,7 +369,7 @@ std::string curve_to_svg(std::span<const SimReport> reports) {
       "{1}\" "
       "font-family=\"sans-serif\" role=\"img\">\n",
       svg::px(kWidth), svg::px(height));
-  out += svg::rectangle({0, 0}, {kWidth, height}, "#ffffff");
+  out += svg::rectangle({0, 0}, {kWidth, height}, {"#ffffff"});
   if (reports.empty()) return out + "</svg>\n";
   const PanelNames names = panel_names(reports);
   const std::vector<Duration> ends = panel_ends(reports);

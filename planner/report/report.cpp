@@ -42,7 +42,9 @@ std::vector<ArenaRow> arena_rows(const PhasePlan& phase) {
   return rows;
 }
 
-ArenaFacts arena_facts(const PhasePlan& phase) {
+}  // namespace
+
+ArenaFacts make_arena_facts(const PhasePlan& phase) {
   ArenaFacts facts{.planner = phase.plan.planner,
                    .status = std::string(name_of(phase.plan.status)),
                    .phase = std::string(name_of(phase.phase)),
@@ -58,6 +60,8 @@ ArenaFacts arena_facts(const PhasePlan& phase) {
   }
   return facts;
 }
+
+namespace {
 
 // A matrix asked for in a block format whose rows do not fill its blocks is held in another one.
 std::string fallback_note(const Scenario& scenario, const WeightsInventory& weights) {
@@ -139,7 +143,7 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .activations = plan.activations,
       .scratch = plan.scratch,
       .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),
-      .arena = arena_facts(plan.largest()),
+      .arena = make_arena_facts(plan.largest()),
       .device = {.name = scenario.device.name,
                  .limit = limit,
                  .estimates = scenario.device.estimates},

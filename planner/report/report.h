@@ -69,6 +69,9 @@ struct PlanReport {
   std::vector<std::string> notes{};     // what the reader must know: fallbacks, estimates
 };
 
+// The arena of one phase, with its rows for the map.
+ArenaFacts make_arena_facts(const PhasePlan& phase);
+
 PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan);
 
 // One point of the memory curve: what is resident from `time` until the next point.

@@ -15,6 +15,12 @@ std::string font_attributes(const Font& font) {
                      font.bold ? R"( font-weight="bold")" : "");
 }
 
+std::string fill_attributes(const Fill& fill) {
+  const std::string opacity =
+      fill.opacity < 1 ? fmt::format(" fill-opacity=\"{}\"", px(fill.opacity)) : "";
+  return fmt::format("fill=\"{}\"{}", fill.color, opacity);
+}
+
 // "M10 20H30V40": corners that do not move on the picture are left out.
 std::string step_path(const std::vector<Point>& corners, char first) {
   std::string path;
@@ -76,9 +82,9 @@ std::string line(Point from, Point to, Stroke stroke) {
                      px(from.y), px(to.x), px(to.y), stroke.color, px(stroke.width), dashes);
 }
 
-std::string rectangle(Point corner, Point size, std::string_view fill) {
-  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
-                     px(corner.x), px(corner.y), px(size.x), px(size.y), fill);
+std::string rectangle(Point corner, Point size, Fill fill) {
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>\n", px(corner.x),
+                     px(corner.y), px(size.x), px(size.y), fill_attributes(fill));
 }
 
 std::string triangle(Point tip, std::string_view fill) {
@@ -91,10 +97,9 @@ std::string ring(Point centre, double radius, Stroke stroke) {
       px(centre.x), px(centre.y), px(radius), stroke.color, px(stroke.width));
 }
 
-std::string step_area(const std::vector<Point>& upper, const std::vector<Point>& lower,
-                      std::string_view fill) {
+std::string step_area(const std::vector<Point>& upper, const std::vector<Point>& lower, Fill fill) {
   const std::vector<Point> back(lower.rbegin(), lower.rend());
-  return fmt::format("<path fill=\"{}\" d=\"{}{}Z\"/>\n", fill, step_path(upper, 'M'),
+  return fmt::format("<path {} d=\"{}{}Z\"/>\n", fill_attributes(fill), step_path(upper, 'M'),
                      step_path(back, 'L'));
 }
 

@@ -39,13 +39,17 @@ struct Stroke {
   std::string_view dashes{};  // "7 4"; empty = solid
 };
 std::string line(Point from, Point to, Stroke stroke);
-std::string rectangle(Point corner, Point size, std::string_view fill);
+
+struct Fill {
+  std::string_view color = "#1f2933";
+  double opacity = 1;
+};
+std::string rectangle(Point corner, Point size, Fill fill);
 // Its tip at `tip`, pointing up.
 std::string triangle(Point tip, std::string_view fill);
 std::string ring(Point centre, double radius, Stroke stroke);
 
 // The area between two edges whose corners are joined by horizontal and vertical strokes only.
-std::string step_area(const std::vector<Point>& upper, const std::vector<Point>& lower,
-                      std::string_view fill);
+std::string step_area(const std::vector<Point>& upper, const std::vector<Point>& lower, Fill fill);
 
 }  // namespace tidemark::svg

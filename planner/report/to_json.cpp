@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/report/parts.h"
+#include "planner/report/tables.h"
 #include "planner/report/writers.h"
 
 namespace tidemark {
@@ -225,6 +226,19 @@ std::string to_json(std::span<const PlanReport> reports) {
 }
 std::string to_json(std::span<const SimReport> reports) {
   return print_documents(kSimulateSchema, reports);
+}
+
+std::string to_json(const Listing& listing, const std::string& what) {
+  Json rows = Json::array();
+  for (const auto& row : listing.rows) {
+    Json object = Json::object();
+    for (size_t i = 0; i < row.size(); ++i) object[listing.columns[i]] = row[i];
+    rows.push_back(std::move(object));
+  }
+  return Printer().take(Json{{"schema", "tidemark.list/1"},
+                             {"tool_version", kToolVersion},
+                             {"list", what},
+                             {"rows", rows}});
 }
 
 }  // namespace tidemark
