@@ -64,7 +64,8 @@ class Rows {
 
   std::vector<TextbookRow> make() && {
     add_totals();
-    add_layer_peaks();
+    add_one_layer_peaks();
+    add_two_layer_peaks();
     add_slicing();
     add_device();
     add_kv_cache();
@@ -73,7 +74,8 @@ class Rows {
 
  private:
   void add_totals();
-  void add_layer_peaks();
+  void add_one_layer_peaks();
+  void add_two_layer_peaks();
   void add_slicing();
   void add_device();
   void add_kv_cache();
@@ -159,7 +161,7 @@ void Rows::add_totals() {
       "activations above.");
 }
 
-void Rows::add_layer_peaks() {
+void Rows::add_one_layer_peaks() {
   add(
       "layer weight", "w = W / L", [&] { return layer_weights_; },
       planned_resident(StrategyKind::kLayerwise),
@@ -185,6 +187,9 @@ void Rows::add_layer_peaks() {
       "No plan reaches it: a layer's product needs its weights and its activations at the same "
       "time, so they cannot "
       "take turns in one buffer.");
+}
+
+void Rows::add_two_layer_peaks() {
   add(
       "peak, double buffer", "max (w_i + w_(i+1) + a_i)",
       [&] { return double_buffer_peak(layers_); }, within_range([&] {
