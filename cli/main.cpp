@@ -88,9 +88,9 @@ ScenarioOptions scenario_options(const CLI::App& verb, const Flags& flags) {
   ScenarioOptions options{.scenario_file = flags.scenario_file, .assignments = flags.assignments};
   for (const SettingInfo& setting : settings_table()) {
     const std::string key(setting.key);
-    const std::string flag = setting.flags.empty() ? "MODEL" : std::string(setting.flags);
-    const std::string longest =
-        flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
+    if (setting.flags.empty() && key != "model") continue;
+    const std::string flag = key == "model" ? "MODEL" : std::string(setting.flags);
+    const std::string longest = flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
     const CLI::Option* option = verb.get_option_no_throw(longest);
     if (option != nullptr && option->count() > 0) {
       options.flags[key] = {.text = flags.settings.at(key), .origin = "flag " + longest};
