@@ -126,9 +126,9 @@ configure() {
     cat "$log" >&2
     rm -f "$log"
     local -a wanted
-    mapfile -t wanted < <(packages_of build gui test)
-    say "configuring failed (cmake's output is above); a missing package is the usual reason"
-    by_hand "${wanted[@]}"
+    mapfile -t wanted < <(packages_of $(build_groups) test)
+    say "configuring failed; cmake's output is above"
+    if [[ -n $(missing_of "${wanted[@]}") ]]; then by_hand "${wanted[@]}"; fi
     exit 2
   fi
   rm -f "$log"

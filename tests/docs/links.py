@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every relative link of every Markdown page leads to a file, and to a heading where it names one.
+"""Every relative link of every Markdown page leads to a file, and to a heading where it names one; and every page
+below docs/ can be reached from docs/README.md.
 
 Usage: links.py ROOT
 """
@@ -52,6 +53,27 @@ def check(root):
     return problems
 
 
+def targets(page):
+    """The existing pages that `page` links to."""
+    for _, line in prose(page.read_text(encoding="utf-8")):
+        for groups in LINK.findall(line):
+            target = (page.parent / next(filter(None, groups)).partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.exists():
+                yield target
+
+
+def unreachable(root):
+    root = Path(root).resolve()
+    waiting = [root / "docs/README.md"]
+    reached = set(waiting)
+    while waiting:
+        new = set(targets(waiting.pop())) - reached
+        reached |= new
+        waiting += new
+    pages = (f for f in project_files(root, (".md",)) if f.parts[0] == "docs")
+    return [f"{page}: no way leads here from docs/README.md" for page in pages if root / page not in reached]
+
+
 def problem_of(root, page, link):
     if re.match(r"[a-z]+:", link):
         return None
@@ -67,4 +89,4 @@ def problem_of(root, page, link):
 
 
 if __name__ == "__main__":
-    sys.exit(report(check(sys.argv[1]), "every link leads somewhere"))
+    sys.exit(report(check(sys.argv[1]) + unreachable(sys.argv[1]), "every link leads somewhere"))

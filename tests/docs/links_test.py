@@ -27,6 +27,14 @@ class Links(unittest.TestCase):
         self.assertEqual(self.problems_of("[b](b.md#not-one)"), ["docs/a.md:1: b.md#not-one: no such heading"])
         self.assertEqual(self.problems_of("[b](../../x)"), ["docs/a.md:1: ../../x: leads out of the tree"])
 
+    def test_pages_must_be_reachable_from_the_index(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "docs").mkdir()
+            for name, text in {"README": "[a](a.md)", "a": "[b](b.md#x) [c](gone.md)", "b": "", "lost": ""}.items():
+                (root / f"docs/{name}.md").write_text(text, encoding="utf-8")
+            self.assertEqual(links.unreachable(root), ["docs/lost.md: no way leads here from docs/README.md"])
+
 
 if __name__ == "__main__":
     unittest.main()
