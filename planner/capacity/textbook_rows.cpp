@@ -132,20 +132,17 @@ void Rows::add_totals() {
       },
       within_range([&] { return planned_total(); }),
       "The plan counts the KV cache and the output rows, which the formula leaves out, and does "
-      "not keep the "
-      "activations of all layers at once.");
+      "not keep the activations of all layers at once.");
   add(
       "weights", "W = N x bits / 8, or the sum of the layers", [&] { return weights_; },
       planned_weights_,
       "The plan counts whole blocks and scales row by row, and keeps the norms of quantized models "
-      "in f32; sizes "
-      "given layer by layer are the same on both sides.");
+      "in f32; sizes given layer by layer are the same on both sides.");
   add(
       "activations", "A = sum of a over all layers", [&] { return activations_; },
       planned_activations_,
       "The formula counts one tensor a layer over the whole context and adds up all layers; the "
-      "plan counts every "
-      "tensor of one batch and gives its memory to others after its last use.");
+      "plan counts every tensor of one batch and gives its memory to others after its last use.");
   // A fixed amount is known only to an engine profile that states one.
   const Bytes fixed = scenario_.engine.runtime_fixed;
   add(
@@ -166,8 +163,7 @@ void Rows::add_one_layer_peaks() {
       "layer weight", "w = W / L", [&] { return layer_weights_; },
       planned_resident(StrategyKind::kLayerwise),
       "The formula spreads all weights evenly over the layers; the plan takes the largest unit, "
-      "often the embedding "
-      "or the head.");
+      "often the embedding or the head.");
   add(
       "peak, load-compute-release", "max (w + a)",
       [&] {
@@ -175,8 +171,7 @@ void Rows::add_one_layer_peaks() {
       },
       within_range([&] { return planned_resident(StrategyKind::kLayerwise) + planned_compute_; }),
       "The plan reserves its activations for the whole run beside the largest unit, and counts the "
-      "layer's input "
-      "with its output.");
+      "layer's input with its output.");
   add(
       "peak, shared buffer", "max (w, a)",
       [&] {
@@ -185,8 +180,7 @@ void Rows::add_one_layer_peaks() {
       },
       std::nullopt,
       "No plan reaches it: a layer's product needs its weights and its activations at the same "
-      "time, so they cannot "
-      "take turns in one buffer.");
+      "time, so they cannot take turns in one buffer.");
 }
 
 void Rows::add_two_layer_peaks() {
@@ -196,8 +190,7 @@ void Rows::add_two_layer_peaks() {
         return planned_resident(StrategyKind::kDoubleBuffer) + planned_compute_;
       }),
       "The plan also pairs the last visit of a pass with the first of the next, and counts the "
-      "embedding and the head "
-      "as units.");
+      "embedding and the head as units.");
   add(
       "peak, two fixed slots", "2 max w + max a",
       [&] {
@@ -215,8 +208,7 @@ void Rows::add_slicing() {
   add_count("slices at the limit", "ceil(L / k), k = floor(limit / w)",
             textbook_slices(n_layer, layer_weights_, limit_.limit),
             "The formula sees weights alone and layers of equal size; a real slice also needs room "
-            "for the KV cache "
-            "and the activations.");
+            "for the KV cache and the activations.");
   add(
       "least read per pass", "max (0, W - limit)",
       [&] { return textbook_least_read(weights_, limit_.limit); },
@@ -231,14 +223,12 @@ void Rows::add_slicing() {
   add_count("largest n under the red line", "w + b n d 4 <= limit",
             limit_tokens.value_or(std::nullopt),
             "One tensor of n tokens beside one layer's weights; the plan computes in batches, so "
-            "the context costs KV "
-            "cache and not activations.");
+            "the context costs KV cache and not activations.");
   add_count("n at which a exceeds w", "b n d 4 > w", within_range([&] {
               return textbook_crossover_tokens(layer_weights_, scenario_.n_seq, spec->n_embd);
             }),
             "From here on the formula's activation is the larger half of a layer; a plan in "
-            "batches never gets "
-            "there.");
+            "batches never gets there.");
 }
 
 void Rows::add_device() {
@@ -262,8 +252,7 @@ void Rows::add_kv_cache() {
       [&] { return textbook_kv_per_token(*spec, scenario_.type_k, scenario_.type_v); },
       kv_bytes_per_token(scenario_.model, scenario_.type_k, scenario_.type_v),
       "The founding totals leave the KV cache out; per token the two differ only by the scales and "
-      "padding of "
-      "quantized cache types.");
+      "padding of quantized cache types.");
 }
 
 }  // namespace
