@@ -1,0 +1,102 @@
+Bad input: every problem of every file in one run, with its place and a hint; exit code 2.
+
+$ cat > broken.yaml <<'END'
+> schema: model/1
+> name: broken
+> architecture: llama
+> source: made up for this test
+> n_layer: 2
+> n_embd: 2048
+> n_head: 32
+> n_head_kv: 7
+> head_dim: 64
+> n_fff: 5632
+> n_vocab: 32000
+> n_layer: 3
+> tied_embeddings: true
+> dtype: f16
+> END
+$ cat > device.yaml <<'END'
+> schema: device/1
+> name: phone
+> description: a phone
+> source: made up for this test
+> ram_total: 8
+> app_available: 3 GiB
+> memory_bandwidth: 40 GB/s
+> flash_read: 2 GB/s
+> flash_latency: 100 us
+> compute: 1000 GOPS
+> page_size: 4 KiB
+> END
+$ tidemark plan ./broken.yaml --device ./device.yaml
+./broken.yaml:1:1: error: n_ff: is missing
+  hint: expected a whole number
+./broken.yaml:8:12: error: n_head_kv: 7 does not divide n_head 32
+  hint: grouped-query attention needs n_head to be a multiple of n_head_kv
+./broken.yaml:10:1: error: n_fff: unknown key
+  hint: did you mean "n_ff"?
+./broken.yaml:12:1: error: n_layer: is given twice, first in line 5
+  hint: keep one of the two
+./device.yaml:5:12: error: ram_total: "8" has no unit
+  hint: write a number and a unit: 512 MiB, 3.5 GB
+[exit 2]
+$ tidemark plan minicpm-2b --quant int5 -c 010 --device galaxy-s32 --budget 2G --strategy layerwize
+error: --device: there is no device called "galaxy-s32"
+  hint: there are: galaxy-s23, mac-m1-8, demo-3gb, oneplus-12r, pixel-8, orin-nano-8, rpi-5-8-nvme, iphone-15-pro
+error: --quant: "int5" is not a weight format
+  hint: did you mean "int8"?
+error: --ctx-size: "010" has a leading zero
+  hint: some readers take it for an octal number
+error: --strategy: "layerwize" is not known
+  hint: did you mean "layerwise"?
+error: --budget: "2G" has the ambiguous unit "G"
+  hint: write 2 GiB (1024^3) or 2 GB (1000^3); they are 7.4 % apart
+[exit 2]
+$ tidemark plan minicpm-2b -c 99999999999999999999
+error: --ctx-size: "99999999999999999999" is out of range
+  hint: whole numbers lie between -2^63 and 2^63 - 1
+[exit 2]
+$ tidemark plan minicpm-2b --prompt 5000
+error: --prompt: prompt and generate need 5000 cells, a sequence has 4096
+  hint: raise ctx_size to 5000
+[exit 2]
+$ tidemark plan
+error: model: is not given
+  hint: name a built-in model or a model file
+[exit 2]
+$ tidemark plan nosuch
+error: MODEL: there is no model called "nosuch"
+  hint: there are: demo-blocks, minicpm-2b, demo-layers, llama-2-7b, smollm-1.7b, llama-3.1-8b, llama-3.2-1b, llama-3.2-3b, tinyllama-1.1b, mistral-7b-v0.2
+[exit 2]
+$ tidemark plan minicpm-2b --ctxsize 12
+error: The following arguments were not expected: 12 --ctxsize
+  hint: did you mean --ctx-size?
+[exit 2]
+$ tidemark paln minicpm-2b
+error: A subcommand is required
+  hint: did you mean plan?
+[exit 2]
+$ tidemark plan minicpm-2b --show wieghts
+error: --show: there is no stage 'wieghts'
+  hint: one of weights, units, graph, dot, ranges, load, problem, map
+[exit 2]
+$ tidemark list modles
+error: list: there is no list of 'modles'
+  hint: did you mean models?
+[exit 2]
+$ tidemark simulate minicpm-2b --strategy resident,layerwise --trace t.json
+error: --trace: needs exactly one run, but the settings list several
+  hint: give one --strategy, or write the picture of all of them with --svg
+[exit 2]
+$ tidemark simulate minicpm-2b --quant int4 --strategy layerwise --json -o nosuch/folder/x.json
+nosuch/folder/x.json: error: cannot write: No such file or directory
+[exit 2]
+$ TIDEMARK_CTX_SIZE=many tidemark plan minicpm-2b
+error: TIDEMARK_CTX_SIZE: "many" is not a whole number
+  hint: write decimal digits alone: 4096
+[exit 2]
+$ tidemark plan minicpm-2b --set ctx_sise=4096
+error: --set: "ctx_sise" is not a setting
+  hint: did you mean "ctx_size"?
+[exit 2]
