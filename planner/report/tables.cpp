@@ -10,8 +10,8 @@ namespace tidemark {
 namespace {
 
 bool starts_like_a_number(const std::string& cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 ||
-                           cell.front() == '-' || cell.front() == '+');
+  const size_t sign = !cell.empty() && (cell.front() == '-' || cell.front() == '+') ? 1 : 0;
+  return cell.size() > sign && std::isdigit(static_cast<unsigned char>(cell[sign])) != 0;
 }
 
 // Right-aligned when every filled cell is a number; the first column never is.
