@@ -1,0 +1,52 @@
+// Attention without a scores tensor: online softmax over tiles of cells, one token and one head at
+// a time.
+//
+//   q [T, H, D] s8 at s_q, K and V caches -> context [T, H, D] s8 at s_out
+//   score_j = q . k_j / sqrt(D);  context = sum of e^score_j v_j / sum of e^score_j
+//   H query heads share n_head_kv stored ones in order: query head h reads stored head h / (H /
+//   n_head_kv).
+//
+// Running state (m, l, acc): the largest score so far, the sum of e^(score - m), the same sum times
+// v. A tile of scores with maximum m' turns it into, with M = max(m, m'):
+//   acc = acc e^(m - M) + sum of e^(score_j - M) v_j;   l = l e^(m - M) + sum of e^(score_j - M);
+//   m = M
+//
+//   two cells, scores 0 and ln 3, v = {0} and {4}: weights 1/4 and 3/4, context 3 whatever the
+//   tiles. Checked by FlashAttentionTest.TwoCellsByHand.
+//
+// Scratch is float: acc [D], the tile of scores, m and l.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/requantize.h"
+
+namespace tidemark {
+
+inline constexpr int64_t kScoreTile = 32;
+
+// In floats; times 4 it is the planner's flash_attention_scratch.
+constexpr int64_t flash_attention_scratch_floats(int64_t head_dim) {
+  return head_dim + kScoreTile + 2;
+}
+
+// The caches of one layer and the tokens that look into them. K and V have the same heads.
+struct AttentionInput {
+  int64_t n_head = 1;  // a multiple of n_head_kv
+  KvShape key_shape{};
+  KvShape value_shape{};
+  std::span<const std::byte> keys{};
+  std::span<const std::byte> values{};
+  TokenCells cells{};
+};
+
+// CHECKs that heads and shapes agree; returns the query heads that share one stored head.
+int64_t heads_per_kv(const AttentionInput& input);
+
+void flash_attention(const AttentionInput& input, std::span<const int8_t> q, Scales scales,
+                     std::span<float> scratch, std::span<int8_t> context);
+
+}  // namespace tidemark
