@@ -63,9 +63,7 @@ std::vector<Bytes> place_in_order(const Problem& problem, const std::vector<Buff
     const Buffer& buffer = problem.buffers[id.index()];
     const Bytes offset = choose_offset(placed, buffer, rule);
     offsets[id.index()] = offset;
-    const auto above =
-        std::upper_bound(placed.begin(), placed.end(), offset,
-                         [](Bytes value, const Placed& other) { return value < other.offset; });
+    const auto above = std::ranges::upper_bound(placed, offset, {}, &Placed::offset);
     placed.insert(above, {buffer.lifetime, offset, offset + buffer.size});
   }
   return offsets;

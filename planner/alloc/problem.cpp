@@ -33,7 +33,6 @@ std::string_view name_of(PlanStatus status) {
 
 Bytes peak_load(const Problem& problem) {
   std::vector<LoadChange> changes;
-  changes.reserve(problem.buffers.size() * 2);
   for (const Buffer& buffer : problem.buffers) {
     if (!is_ever_live(buffer)) continue;
     changes.push_back({buffer.lifetime.lower, buffer.size});

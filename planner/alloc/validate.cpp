@@ -23,12 +23,13 @@ bool has_points(const Span& span) { return span.lower < span.upper; }
 
 Span lifetime(const Buffer& buffer) { return {buffer.lifetime.lower, buffer.lifetime.upper}; }
 
-// An end beyond 63 bits stands for itself: the largest number there is.
+// An end beyond 63 bits is taken for the largest number there is.
 Span addresses(const Buffer& buffer, Bytes offset) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  const int64_t start = offset.count();
-  const int64_t size = buffer.size.count();
-  return {start, size <= 0 ? start : start > kLargest - size ? kLargest : start + size};
+  Span span{offset.count(), 0};
+  if (__builtin_add_overflow(offset.count(), buffer.size.count(), &span.upper)) {
+    span.upper = std::numeric_limits<int64_t>::max();
+  }
+  return span;
 }
 
 class Judge {
@@ -37,13 +38,14 @@ class Judge {
 
   std::vector<Violation> judge() {
     if (plan_.offsets.size() != buffers_.size()) {
-      report(Rule::kOffsetCount, 0, 0,
-             fmt::format("{} offsets for {} buffers", plan_.offsets.size(), buffers_.size()));
+      report({.rule = Rule::kOffsetCount,
+              .message =
+                  fmt::format("{} offsets for {} buffers", plan_.offsets.size(), buffers_.size())});
       return std::move(violations_);
     }
-    for (size_t i = 0; i < buffers_.size(); ++i) judge_offset(i);
-    for (size_t i = 0; i < buffers_.size(); ++i) {
-      for (size_t j = i + 1; j < buffers_.size(); ++j) judge_pair(i, j);
+    for (size_t j = 0; j < buffers_.size(); ++j) {
+      judge_offset(j);
+      for (size_t i = 0; i < j; ++i) judge_pair(i, j);
     }
     judge_totals();
     return std::move(violations_);
@@ -52,13 +54,17 @@ class Judge {
  private:
   void judge_offset(size_t i) {
     const int64_t offset = plan_.offsets[i].count();
+    const int64_t alignment = buffers_[i].alignment.count();
     if (offset < 0) {
-      report(Rule::kNegativeOffset, i, i, fmt::format("{} is at {}", describe(i), offset));
+      report({.rule = Rule::kNegativeOffset,
+              .first = BufferId::of(i),
+              .message = fmt::format("{} is at {}", describe(i), offset)});
     }
-    if (offset % buffers_[i].alignment.count() != 0) {
-      report(Rule::kAlignment, i, i,
-             fmt::format("{} is at {}, no multiple of {}", describe(i), offset,
-                         buffers_[i].alignment.count()));
+    if (offset % alignment != 0) {
+      report({.rule = Rule::kAlignment,
+              .first = BufferId::of(i),
+              .message =
+                  fmt::format("{} is at {}, no multiple of {}", describe(i), offset, alignment)});
     }
   }
 
@@ -67,9 +73,12 @@ class Judge {
     if (!has_points(instants)) return;
     const Span shared = common(span_of(i), span_of(j));
     if (!has_points(shared)) return;
-    report(Rule::kOverlap, i, j,
-           fmt::format("{} and {} share addresses [{}, {}) at instants [{}, {})", describe(i),
-                       describe(j), shared.lower, shared.upper, instants.lower, instants.upper));
+    report({.rule = Rule::kOverlap,
+            .first = BufferId::of(i),
+            .second = BufferId::of(j),
+            .message = fmt::format("{} and {} share addresses [{}, {}) at instants [{}, {})",
+                                   describe(i), describe(j), shared.lower, shared.upper,
+                                   instants.lower, instants.upper)});
   }
 
   void judge_totals() {
@@ -81,10 +90,12 @@ class Judge {
     const int64_t peak = plan_.peak.count();
     const int64_t bound = plan_.lower_bound.count();
     if (peak != highest_end) {
-      report(Rule::kPeak, 0, 0, fmt::format("peak {}, highest end {}", peak, highest_end));
+      report({.rule = Rule::kPeak,
+              .message = fmt::format("peak {}, highest end {}", peak, highest_end)});
     }
     if (bound > peak) {
-      report(Rule::kBound, 0, 0, fmt::format("lower bound {} above peak {}", bound, peak));
+      report({.rule = Rule::kBound,
+              .message = fmt::format("lower bound {} above peak {}", bound, peak)});
     }
   }
 
@@ -94,9 +105,9 @@ class Judge {
     return fmt::format("buffer {} '{}'", i, buffers_[i].name);
   }
 
-  void report(Rule rule, size_t first, size_t second, std::string message) {
+  void report(Violation violation) {
     if (violations_.size() == kMaxViolations) return;
-    violations_.push_back({rule, BufferId::of(first), BufferId::of(second), std::move(message)});
+    violations_.push_back(std::move(violation));
   }
 
   const std::vector<Buffer>& buffers_;

@@ -14,7 +14,7 @@ enum class Rule { kOffsetCount, kNegativeOffset, kAlignment, kOverlap, kPeak, kB
 
 struct Violation {
   Rule rule = Rule::kOverlap;
-  BufferId first{};
+  BufferId first{};   // only for a rule about buffers
   BufferId second{};  // only for kOverlap
   std::string message{};
 };
