@@ -1,0 +1,174 @@
+// Every struct is taken apart by structured bindings, all members by name: a new member does not
+// compile here until it is said whether results depend on it.
+#include "sim/sweep/scenario_id.h"
+
+#include <fmt/core.h>
+
+#include "planner/report/report.h"
+
+namespace tidemark {
+namespace {
+
+// One value a line whatever it holds: a\nb is one line with a backslash.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+class CanonicalText {
+ public:
+  void add(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{}={}\n", key, escaped(value));
+  }
+  void add(std::string_view key, int64_t value) { text_ += fmt::format("{}={}\n", key, value); }
+  void add(std::string_view key, Bytes value) { add(key, value.count()); }
+  // Shortest text that reads back as the same number.
+  void add(std::string_view key, double value) { text_ += fmt::format("{}={}\n", key, value); }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_{};
+};
+
+std::string layer_text(const LayerSpec& layer) {
+  const auto& [attention, feed_forward] = layer;
+  const auto& [n_head, n_head_kv, head_dim] = attention;
+  const auto& [n_ff] = feed_forward;
+  return fmt::format("heads {}/{}x{} ff {}", n_head, n_head_kv, head_dim, n_ff);
+}
+
+// Runs of equal layers as one line: a uniform model stays short.
+void add_layers(CanonicalText& text, const std::vector<LayerSpec>& layers) {
+  size_t begin = 0;
+  while (begin < layers.size()) {
+    size_t end = begin + 1;
+    while (end < layers.size() && layers[end] == layers[begin]) ++end;
+    text.add("model.layers", fmt::format("{} x {}", end - begin, layer_text(layers[begin])));
+    begin = end;
+  }
+}
+
+void add_dims(CanonicalText& text, const TransformerSpec& dims) {
+  const auto& [n_embd, n_vocab, n_ctx_train, tied_embeddings, layers] = dims;
+  text.add("model.n_embd", n_embd);
+  text.add("model.n_vocab", n_vocab);
+  text.add("model.n_ctx_train", n_ctx_train.count());
+  text.add("model.tied_embeddings", int64_t{tied_embeddings});
+  add_layers(text, layers);
+}
+
+void add_dims(CanonicalText& text, const LayerListSpec& dims) {
+  for (const auto& [name, weights, activation] : dims.layers) {
+    text.add("model.layer",
+             fmt::format("{} {} {}", weights.count(), activation.count(), escaped(name)));
+  }
+}
+
+void add_model(CanonicalText& text, const ModelSpec& model) {
+  const auto& [name, architecture, source, dtype, dims] = model;
+  text.add("model.architecture", architecture);
+  text.add("model.dtype", name_of(dtype));
+  std::visit([&](const auto& kind) { add_dims(text, kind); }, dims);
+}
+
+void add_device(CanonicalText& text, const DeviceSpec& device) {
+  const auto& [name, description, source, ram_total, app_available, app_hard_limit,
+               memory_bandwidth, flash_read, flash_latency, compute, page_size, estimates] = device;
+  text.add("device.ram_total", ram_total);
+  text.add("device.app_available", app_available);
+  if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
+  text.add("device.memory_bandwidth", memory_bandwidth.count());
+  text.add("device.flash_read", flash_read.count());
+  text.add("device.flash_latency", flash_latency.count());
+  text.add("device.compute", compute.count());
+  text.add("device.page_size", page_size);
+}
+
+void add_engine(CanonicalText& text, const EngineProfile& engine) {
+  const auto& [name, version, summary, source, policy, activations, runtime_fixed, runtime_ratio,
+               alignment, flash_attention, type_k, type_v, type_act] = engine;
+  text.add("engine.policy", static_cast<int64_t>(policy));
+  text.add("engine.activations", static_cast<int64_t>(activations));
+  text.add("engine.runtime_fixed", runtime_fixed);
+  text.add("engine.runtime_ratio", runtime_ratio);
+  text.add("engine.alignment", alignment.count());
+  text.add("engine.flash_attention", int64_t{flash_attention});
+  text.add("engine.type_k", name_of(type_k));
+  text.add("engine.type_v", name_of(type_v));
+  text.add("engine.type_act", name_of(type_act));
+}
+
+void add_cache(CanonicalText& text, const CacheChoices& cache) {
+  const auto& [capacity, policy, pinned] = cache;
+  text.add("cache.capacity", capacity);
+  text.add("cache.policy", name_of(policy));
+  for (const std::string& unit : pinned) text.add("cache.pinned", unit);
+}
+
+}  // namespace
+
+uint64_t fnv1a_64(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3u;
+  }
+  return hash;
+}
+
+std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::string canonical_text(const Scenario& scenario) {
+  const auto& [model, device, engine, quant, n_ctx, n_batch, n_ubatch, n_seq, n_outputs, type_k,
+               type_v, type_act, flash_attention, planner, strategy, cache, trace, margin_ratio,
+               budget, prompt, generate, seed, settings] = scenario;
+  CanonicalText text;
+  text.add("scenario", "1");
+  text.add("tool_version", kToolVersion);
+  add_model(text, model);
+  add_device(text, device);
+  add_engine(text, engine);
+  text.add("quant", name_of(quant));
+  text.add("n_ctx", n_ctx.count());
+  text.add("n_batch", n_batch.count());
+  text.add("n_ubatch", n_ubatch.count());
+  text.add("n_seq", n_seq);
+  text.add("n_outputs", n_outputs);
+  text.add("type_k", name_of(type_k));
+  text.add("type_v", name_of(type_v));
+  text.add("type_act", name_of(type_act));
+  text.add("flash_attention", int64_t{flash_attention});
+  text.add("planner", name_of(planner));
+  text.add("strategy", name_of(strategy));
+  add_cache(text, cache);
+  for (const std::string& unit : trace) text.add("trace", unit);
+  text.add("margin_ratio", margin_ratio);
+  if (budget) text.add("budget", *budget);
+  text.add("prompt", prompt.count());
+  text.add("generate", generate.count());
+  text.add("seed", std::to_string(seed));
+  // As shown in the row: two spellings of one value are two rows.
+  for (const auto& [key, value, origin] : settings) {
+    text.add(fmt::format("settings.{}", key), value);
+  }
+  return std::move(text).take();
+}
+
+std::string unresolved_text(const SettingMap& settings) {
+  CanonicalText text;
+  text.add("unresolved", "1");
+  text.add("tool_version", kToolVersion);
+  for (const auto& [key, value] : settings) text.add(fmt::format("settings.{}", key), value.text);
+  return std::move(text).take();
+}
+
+}  // namespace tidemark
