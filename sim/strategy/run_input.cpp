@@ -105,12 +105,14 @@ void check_cache(const Scenario& scenario, const MemoryPlan& plan, RunInput& inp
        .hint = "raise --cache-size, or pin less"});
 }
 
-// At most this many changes of the curve: weights come and go at each visit, live activations at
-// each step.
+// At most this many changes of the curve. A visit brings one unit; only with two slots does it go
+// at another time than the next one comes. Live activations change at each step.
 int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
   const int64_t visits = input.itinerary.visits();
-  const bool all_kept = scenario.strategy == StrategyKind::kResident;
-  int64_t points = all_kept ? static_cast<int64_t>(plan.units.size()) : checked_mul(visits, 2);
+  int64_t points = visits;
+  if (scenario.strategy == StrategyKind::kResident)
+    points = static_cast<int64_t>(plan.units.size());
+  if (scenario.strategy == StrategyKind::kDoubleBuffer) points = checked_mul(visits, 2);
   if (counts_live_activations(scenario.engine) && !input.is_access_list) {
     const auto steps = [](const PhasePlan& phase, int64_t passes) {
       return checked_mul(static_cast<int64_t>(phase.schedule.order.size()), passes);

@@ -84,7 +84,7 @@ TEST(ServerTest, NoPlaceOrNegativeServiceIsABug) {
 // The judge of one place: each request starts when the one before it ends, and not before it
 // arrives.
 TEST(ServerTest, OnePlaceEndsWhenTheRunningSumSays) {
-  rc::check("start = max(arrival, end of the one before)", [] {
+  EXPECT_TRUE(rc::check("start = max(arrival, end of the one before)", [] {
     const auto requests = *rc::gen::container<std::vector<std::pair<int, int>>>(
         rc::gen::pair(rc::gen::inRange(0, 9), rc::gen::inRange(0, 9)));
     Simulation simulation;
@@ -104,7 +104,7 @@ TEST(ServerTest, OnePlaceEndsWhenTheRunningSumSays) {
     }
     simulation.run();
     RC_ASSERT(ends == expected);
-  });
+  }));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_F(SmallGraph, APartialUbatchScalesWhatGrowsWithTheTokens) {
 }
 
 TEST(DeviceModelTest, MoreWorkNeverTakesLess) {
-  rc::check("monotone in every part", [] {
+  EXPECT_TRUE(rc::check("monotone in every part", [] {
     const auto amount = rc::gen::inRange<int64_t>(0, 1'000'000'000);
     const auto work = [&] {
       return OpWork{.operations = *amount,
@@ -127,7 +127,7 @@ TEST(DeviceModelTest, MoreWorkNeverTakesLess) {
     RC_ASSERT(op_time(phone(), less, cells) <= op_time(phone(), more, cells));
     RC_ASSERT(op_time(phone(), less, cells) <= op_time(phone(), less, cells + 1));
     RC_ASSERT(with_tokens(less, 512, 512).operations == less.operations);
-  });
+  }));
 }
 
 TEST(DeviceModelTest, WorkPastSixtyThreeBitsIsAnOverflowAndNotASmallNumber) {

@@ -151,27 +151,27 @@ class FewestMisses {
 };
 
 TEST(PolicyLawsTest, LruMissesAsItsNaiveJudgeDoes) {
-  rc::check("oldest last access goes", [] {
+  EXPECT_TRUE(rc::check("oldest last access goes", [] {
     const Instance instance = random_instance(10);
     NaiveCache judge(instance.sizes, instance.capacity,
                      [](const auto& a, const auto& b) { return a.last_access < b.last_access; });
     BlockCache cache = lru_cache(instance);
     RC_ASSERT(run(cache, instance.sequence).misses == judge.misses(instance.sequence));
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, MruMissesAsItsNaiveJudgeDoes) {
-  rc::check("youngest last access goes", [] {
+  EXPECT_TRUE(rc::check("youngest last access goes", [] {
     const Instance instance = random_instance(10);
     NaiveCache judge(instance.sizes, instance.capacity,
                      [](const auto& a, const auto& b) { return a.last_access > b.last_access; });
     BlockCache cache = mru_cache(instance);
     RC_ASSERT(run(cache, instance.sequence).misses == judge.misses(instance.sequence));
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, NextUseMissesAsItsNaiveJudgeDoes) {
-  rc::check("farthest next access goes, then the largest, then the lowest id", [] {
+  EXPECT_TRUE(rc::check("farthest next access goes, then the largest, then the lowest id", [] {
     const Instance instance = random_instance(10);
     const auto next_use = [&instance](const NaiveCache::Resident& resident) {
       const auto after =
@@ -186,11 +186,11 @@ TEST(PolicyLawsTest, NextUseMissesAsItsNaiveJudgeDoes) {
     });
     BlockCache cache = next_use_cache(instance);
     RC_ASSERT(run(cache, instance.sequence).misses == judge.misses(instance.sequence));
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, NoPolicyMissesLessThanNextUseWhenBlocksAreEqual) {
-  rc::check("Belady's rule", [] {
+  EXPECT_TRUE(rc::check("Belady's rule", [] {
     const Instance instance = random_instance(1);
     BlockCache oracle = next_use_cache(instance);
     const int64_t fewest = run(oracle, instance.sequence).misses;
@@ -198,21 +198,21 @@ TEST(PolicyLawsTest, NoPolicyMissesLessThanNextUseWhenBlocksAreEqual) {
     BlockCache mru = mru_cache(instance);
     RC_ASSERT(fewest <= run(lru, instance.sequence).misses);
     RC_ASSERT(fewest <= run(mru, instance.sequence).misses);
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, NextUseReachesTheFewestMissesOfAnyChoiceOfVictims) {
-  rc::check("equal to exhaustive search", [] {
+  EXPECT_TRUE(rc::check("equal to exhaustive search", [] {
     Instance instance = random_instance(1);
     if (instance.sequence.size() > 14) instance.sequence.resize(14);
     BlockCache oracle = next_use_cache(instance);
     const FewestMisses judge(instance.sequence, static_cast<size_t>(instance.capacity.count()));
     RC_ASSERT(run(oracle, instance.sequence).misses == judge.from(0, {}));
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, BytesReadAreAtLeastTheWorkingSetAndResidentBytesAtMostTheCapacity) {
-  rc::check("cold start", [] {
+  EXPECT_TRUE(rc::check("cold start", [] {
     const Instance instance = random_instance(10);
     std::vector<BlockCache> caches;
     caches.push_back(lru_cache(instance));
@@ -236,11 +236,11 @@ TEST(PolicyLawsTest, BytesReadAreAtLeastTheWorkingSetAndResidentBytesAtMostTheCa
       RC_ASSERT(cache.stats().hits + cache.stats().misses ==
                 static_cast<int64_t>(instance.sequence.size()));
     }
-  });
+  }));
 }
 
 TEST(PolicyLawsTest, ACacheThatHoldsEverythingMissesEachBlockOnce) {
-  rc::check("no miss after warm-up", [] {
+  EXPECT_TRUE(rc::check("no miss after warm-up", [] {
     Instance instance = random_instance(10);
     instance.capacity = {};
     for (const Bytes size : instance.sizes) instance.capacity += size;
@@ -251,7 +251,7 @@ TEST(PolicyLawsTest, ACacheThatHoldsEverythingMissesEachBlockOnce) {
     const CacheStats stats = run(cache, instance.sequence);
     RC_ASSERT(stats.misses == static_cast<int64_t>(distinct.size()));
     RC_ASSERT(stats.evictions == 0);
-  });
+  }));
 }
 
 // Hits of the later rounds of N equal blocks read in a circle with room for C of them.
