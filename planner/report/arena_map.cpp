@@ -1,10 +1,12 @@
 // The arena drawn with letters, as an engineer would on squared paper: offset upward, steps to the
-// right.
+// right; '.' is free, '!' an overlap (a bug of whoever placed the buffers), '^' stands below the
+// fullest step. Five buffers of 4 B over 21 steps, one row for 4 B:
 //
-//    12 B |aaabbbbbb............
-//     8 B |cccccccccddddddddddddd     five buffers of 4 B over 21 steps; '.' is free, '!' is an
-//     overlap (a bug of 4 B |eeeeeeeeeeeeeeeeeeeeee     whoever placed them), '^' stands below the
-//     fullest step. 0 B +----------------------
+//    12 B +
+//         |aaabbbbbb............
+//     8 B |cccccccccdddddddddddd
+//     4 B |eeeeeeeeeeeeeeeeeeeee
+//     0 B +---------------------
 //   Checked by ArenaMapTest.FiveBuffers.
 #include <fmt/core.h>
 

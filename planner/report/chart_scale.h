@@ -17,8 +17,8 @@ struct Tick {
 
 // 0, step, 2 step, ... up to `top`; the step is the smallest power of two that gives at most
 // `at_most` intervals.
-//   3 GiB, 6 -> 0, 512 MiB, 1 GiB, 1.5 GiB, 2 GiB, 2.5 GiB, 3 GiB.   Checked by
-//   ChartScaleTest.ByteTicks.
+//   3 GiB, 6 -> 0, 512 MiB, 1 GiB, 1.5 GiB, 2 GiB, 2.5 GiB, 3 GiB.
+//   Checked by ChartScaleTest.ByteTicks.
 std::vector<Tick> byte_ticks(Bytes top, int at_most);
 
 // The same with steps of 1, 2 or 5 times a power of ten.   9 s, 6 -> 0 s, 2 s, 4 s, 6 s, 8 s.

@@ -102,7 +102,10 @@ Table comparison_table(std::span<const SimReport> reports) {
   table.columns.push_back({"outcome", Align::kLeft});
   add_columns(table, {"peak"});
   table.columns.push_back({"peak at", Align::kLeft});
-  add_columns(table, {"TTFT", "tok/s", "read", "stall", "hit/miss"});
+  add_columns(table, {"TTFT", "tok/s", "read", "stall"});
+  const auto cached = [](const SimReport& r) { return r.cache_hits > 0 || r.cache_misses > 0; };
+  const bool any_cached = std::any_of(reports.begin(), reports.end(), cached);
+  if (any_cached) add_columns(table, {"hit/miss"});
   for (const SimReport& report : reports) {
     std::vector<Cell> row = label_cells(report, labels);
     const bool completed = report.outcome == SimOutcome::kCompleted;
@@ -113,8 +116,10 @@ Table comparison_table(std::span<const SimReport> reports) {
     row.push_back({report.tpot ? format_rate(report.tokens_per_second) : "-"});
     row.push_back({format_bytes(report.bytes_read)});
     row.push_back({format_duration(report.stall)});
-    const bool cached = report.cache_hits > 0 || report.cache_misses > 0;
-    row.push_back({cached ? fmt::format("{}/{}", report.cache_hits, report.cache_misses) : "-"});
+    if (any_cached) {
+      row.push_back(
+          {cached(report) ? fmt::format("{}/{}", report.cache_hits, report.cache_misses) : "-"});
+    }
     table.rows.push_back(std::move(row));
   }
   return table;

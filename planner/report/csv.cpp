@@ -95,8 +95,9 @@ Fields fields_of(const SimReport& report) {
 template <typename Member>
 std::string row_of(const Fields& fields, Member member) {
   std::string row;
-  for (const Field& field : fields) row += (row.empty() ? "" : ",") + csv_field(field.*member);
-  return row + "\n";
+  for (const Field& field : fields) row += csv_field(field.*member) + ",";
+  row.back() = '\n';
+  return row;
 }
 
 template <typename Report>

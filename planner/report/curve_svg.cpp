@@ -2,12 +2,15 @@
 // Plain SVG without script, style sheet or font of its own.
 //
 //   title, subtitle, legend
-//   +--------------------------------+   One panel a report, one below the other, all with the same
-//   memory axis. | - - - - - - - limit - - - - - -|   The time axis is shared as well while that
-//   leaves the shortest run at least |        /peak\____              |   a twelfth of the width;
-//   otherwise each panel has its own. |   ____/          \____         |   What changes least is
-//   drawn lowest, so only the top of the stack is jagged.
 //   +--------------------------------+
+//   | - - - - - - - limit - - - - - -|   One panel a report, one below the other.
+//   |        /peak\____              |
+//   |   ____/          \____         |
+//   +--------------------------------+
+//
+// All panels have the same memory axis. The time axis is shared as well while that leaves the
+// shortest run at least a twelfth of the width; otherwise each panel has its own. What changes
+// least is drawn lowest, so only the top of the stack is jagged.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +33,7 @@ constexpr double kLeft = 78;
 constexpr double kRight = 936;
 constexpr double kPanelTop = 94;  // below title, subtitle and legend
 constexpr double kHeadingHeight = 28;
-constexpr double kAxisHeight = 44;  // time labels and the gap to the next panel
+constexpr double kAxisHeight = 46;  // time labels and the gap to the next panel
 constexpr int kColumns = 640;       // of a dense curve
 constexpr double kPale = 0.45;
 
@@ -187,7 +190,7 @@ std::string time_axis(const Plot& plot) {
     const double x = plot.x(Duration::ns(tick.value));
     const bool at_edge = x > kRight - 16;
     out += svg::line({x, plot.bottom}, {x, plot.bottom + 5}, {.color = kFaint});
-    out += svg::text({at_edge ? kWidth - 6 : x, plot.bottom + 20}, tick.label,
+    out += svg::text({at_edge ? kWidth - 6 : x, plot.bottom + 23}, tick.label,
                      {.size = 11, .color = kFaint, .anchor = at_edge ? "end" : "middle"});
   }
   return out;
@@ -305,7 +308,8 @@ std::string title(std::span<const SimReport> reports, const PanelNames& names) {
   return one_line(words);
 }
 
-std::string subtitle(std::span<const SimReport> reports, const PanelNames& names) {
+std::string subtitle(std::span<const SimReport> reports, const PanelNames& names,
+                     bool own_time_axes) {
   const SimReport& first = reports.front();
   std::string words = "Memory over time, ";
   words +=
@@ -316,15 +320,17 @@ std::string subtitle(std::span<const SimReport> reports, const PanelNames& names
     if (!value(first).empty() && !differs(reports, value))
       words += fmt::format(", {} {}", key, value(first));
   }
+  if (own_time_axes) words += "; each with its own time axis";
   return one_line(words);
 }
 
-std::string head(std::span<const SimReport> reports, const PanelNames& names) {
+std::string head(std::span<const SimReport> reports, const PanelNames& names, bool own_time_axes) {
   const std::string heading = title(reports, names);
   return "<title>" + xml_text(heading) + "</title>\n" +
          svg::text({kLeft, 32}, svg::fitted(heading, 19, kRight - kLeft),
                    {.size = 19, .bold = true}) +
-         svg::text({kLeft, 53}, svg::fitted(subtitle(reports, names), 12, kRight - kLeft),
+         svg::text({kLeft, 53},
+                   svg::fitted(subtitle(reports, names, own_time_axes), 12, kRight - kLeft),
                    {.color = kFaint}) +
          legend(reports, 67);
 }
@@ -374,7 +380,9 @@ std::string curve_to_svg(std::span<const SimReport> reports) {
   const PanelNames names = panel_names(reports);
   const std::vector<Duration> ends = panel_ends(reports);
   const Bytes highest = highest_of(reports, plot_height);
-  out += head(reports, names);
+  const bool own_time_axes =
+      std::any_of(ends.begin(), ends.end(), [&](Duration end) { return end != ends.front(); });
+  out += head(reports, names, own_time_axes);
   for (size_t i = 0; i < reports.size(); ++i) {
     const double top = kPanelTop + panel_height * static_cast<double>(i) + kHeadingHeight;
     out += panel(reports[i], names,

@@ -1,9 +1,11 @@
 // Names come from files and command lines and may hold anything. What each writer must do to them
 // so that its output stays well-formed: every function here also replaces invalid UTF-8 by U+FFFD.
 //
-//   name: a<LF>"b" & <c> | d     one_line  a\n"b" & <c> | d      csv  "a<LF>""b"" & <c> | d"
-//                                xml  a\n&quot;b&quot; &amp; &lt;c&gt; | d   markdown  a\\n"b"
-//                                &amp; &lt;c&gt; \| d
+//   name      a<LF>"b" & <c> | d
+//   one_line  a\n"b" & <c> | d
+//   csv       "a<LF>""b"" & <c> | d"
+//   xml       a\n&quot;b&quot; &amp; &lt;c&gt; | d
+//   markdown  a\\n"b" &amp; &lt;c&gt; \| d
 //   Checked by EscapeTest.WorkedExample.
 #pragma once
 

@@ -127,29 +127,26 @@ std::string indented(std::string_view text, int indent) {
   return out;
 }
 
-// The table cannot hold a sentence, so each row is written apart, its reason below it.
+// The table cannot hold a sentence, so the formula and the reason stand below each row.
 std::string textbook_section(const std::vector<TextbookRow>& rows) {
   if (rows.empty()) return "";
-  Table table{.columns = {{"Textbook", Align::kLeft},
-                          {"formula", Align::kLeft},
-                          {"textbook"},
-                          {"planned"},
-                          {"differs by"}}};
+  Table table{
+      .columns = {
+          {"Textbook against plan", Align::kLeft}, {"textbook"}, {"planned"}, {"difference"}}};
   for (const TextbookRow& row : rows) {
     const bool both = row.textbook && row.planned;
     table.rows.push_back({{one_line(row.term)},
-                          {one_line(row.formula)},
                           {textbook_value(row)},
                           {row.planned ? format_bytes(*row.planned) : "-"},
                           {both ? format_signed_bytes(*row.planned - *row.textbook) : "-"}});
   }
-  std::string out = "\n";
   const std::string text = table_to_text(table, {});
   size_t line_start = text.find('\n') + 1;
-  out += text.substr(0, line_start);
+  std::string out = "\n" + text.substr(0, line_start);
   for (const TextbookRow& row : rows) {
     const size_t line_end = text.find('\n', line_start) + 1;
-    out += text.substr(line_start, line_end - line_start) + indented(one_line(row.why), 6);
+    out += text.substr(line_start, line_end - line_start);
+    out += indented(one_line(row.formula), 6) + indented(one_line(row.why), 6);
     line_start = line_end;
   }
   return out;

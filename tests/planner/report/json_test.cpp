@@ -1,0 +1,245 @@
+// The JSON contract, key by key, and the published schemas against what is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "planner/report/parts.h"
+#include "planner/report/writers.h"
+#include "sample.h"
+#include "support/golden.h"
+
+namespace tidemark {
+namespace {
+
+using nlohmann::json;
+using testing::hostile_name;
+using testing::sample_plan;
+using testing::sample_plan_formula;
+using testing::sample_run;
+using testing::sample_run_layerwise;
+using testing::sample_run_over;
+
+template <typename Report>
+json one(const Report& report) {
+  return json::parse(to_json(std::span<const Report>(&report, 1)));
+}
+
+template <typename Report>
+json several(const std::vector<Report>& reports) {
+  return json::parse(to_json(std::span<const Report>(reports)));
+}
+
+// "" when `document` obeys docs/reference/schemas/NAME.schema.json.
+std::string schema_problem(const std::string& name, const json& document) {
+  const json schema_text = json::parse(testing::slurp(
+      std::string(TIDEMARK_SOURCE_DIR) + "/docs/reference/schemas/" + name + ".schema.json"));
+  valijson::Schema schema;
+  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_text),
+                                          schema);
+  valijson::ValidationResults results;
+  valijson::Validator validator;
+  if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results))
+    return "";
+  valijson::ValidationResults::Error error;
+  std::string problem = "does not obey " + name;
+  while (results.popError(error)) problem += "\n" + error.description;
+  return problem;
+}
+
+TEST(JsonSchema, HoldsForEveryKindOfDocument) {
+  EXPECT_EQ(schema_problem("plan", one(sample_plan())), "");
+  EXPECT_EQ(schema_problem("plan", one(sample_plan_formula())), "");
+  EXPECT_EQ(
+      schema_problem("plan", several<PlanReport>({sample_plan(), testing::sample_plan_over()})),
+      "");
+  EXPECT_EQ(schema_problem("plan", several<PlanReport>({})), "");
+  EXPECT_EQ(schema_problem("simulate", one(sample_run())), "");
+  EXPECT_EQ(schema_problem("simulate", one(sample_run_over())), "");
+  EXPECT_EQ(schema_problem("simulate", several<SimReport>({sample_run(), sample_run_layerwise()})),
+            "");
+}
+
+// Every key of the contract, as a path.
+const std::vector<std::string>& plan_contract() {
+  static const std::vector<std::string> keys{"/schema",
+                                             "/tool_version",
+                                             "/settings",
+                                             "/model/name",
+                                             "/model/architecture",
+                                             "/model/parameters",
+                                             "/model/active_parameters",
+                                             "/model/layers",
+                                             "/model/tensor_bytes",
+                                             "/memory/weights_bytes",
+                                             "/memory/kv_cache_bytes",
+                                             "/memory/recurrent_state_bytes",
+                                             "/memory/compute_bytes",
+                                             "/memory/output_bytes",
+                                             "/memory/runtime_bytes",
+                                             "/memory/total_bytes",
+                                             "/arena/planner",
+                                             "/arena/status",
+                                             "/arena/peak_bytes",
+                                             "/arena/lower_bound_bytes",
+                                             "/arena/no_reuse_bytes",
+                                             "/arena/buffers",
+                                             "/device/name",
+                                             "/device/total_bytes",
+                                             "/device/os_bytes",
+                                             "/device/available_bytes",
+                                             "/device/margin_bytes",
+                                             "/device/limit_bytes",
+                                             "/verdict/fits",
+                                             "/verdict/slack_bytes",
+                                             "/verdict/binding_term"};
+  return keys;
+}
+
+const std::vector<std::string>& simulate_contract() {
+  static const std::vector<std::string> keys{"/schema",
+                                             "/tool_version",
+                                             "/settings",
+                                             "/strategy",
+                                             "/outcome",
+                                             "/peak_bytes",
+                                             "/peak_time_ns",
+                                             "/peak_step",
+                                             "/ttft_ns",
+                                             "/tpot_ns",
+                                             "/tokens_per_second",
+                                             "/bytes_read",
+                                             "/page_faults",
+                                             "/cache_hits",
+                                             "/cache_misses",
+                                             "/hit_rate",
+                                             "/stall_ns",
+                                             "/curve/0/t_ns",
+                                             "/curve/0/weights_bytes",
+                                             "/curve/0/kv_cache_bytes",
+                                             "/curve/0/recurrent_state_bytes",
+                                             "/curve/0/compute_bytes",
+                                             "/curve/0/output_bytes",
+                                             "/curve/0/runtime_bytes",
+                                             "/curve/0/total_bytes"};
+  return keys;
+}
+
+void remove(json& document, const std::string& path) {
+  const json::json_pointer pointer(path);
+  document.at(pointer.parent_pointer()).erase(pointer.back());
+}
+
+// Were the schema to forget a key, a document without it would pass.
+TEST(JsonSchema, RefusesADocumentWithoutAnyOneKeyOfTheContract) {
+  for (const std::string& key : plan_contract()) {
+    json document = one(sample_plan());
+    ASSERT_TRUE(document.contains(json::json_pointer(key))) << key;
+    remove(document, key);
+    EXPECT_NE(schema_problem("plan", document), "") << key;
+  }
+  for (const std::string& key : simulate_contract()) {
+    json document = one(sample_run());
+    ASSERT_TRUE(document.contains(json::json_pointer(key))) << key;
+    remove(document, key);
+    EXPECT_NE(schema_problem("simulate", document), "") << key;
+  }
+}
+
+TEST(JsonSchema, RefusesAnyKeyOfTheWrongType) {
+  for (const std::string& key : plan_contract()) {
+    json document = one(sample_plan());
+    document[json::json_pointer(key)] = json::array({1.5});
+    EXPECT_NE(schema_problem("plan", document), "") << key;
+  }
+  for (const std::string& key : simulate_contract()) {
+    json document = one(sample_run());
+    document[json::json_pointer(key)] = json::array({1.5});
+    EXPECT_NE(schema_problem("simulate", document), "") << key;
+  }
+}
+
+TEST(JsonContract, ValuesAreExactIntegersAndRatesAreDoubles) {
+  const json plan = one(sample_plan());
+  EXPECT_EQ(plan["schema"], "tidemark.plan/1");
+  EXPECT_EQ(plan["tool_version"], kToolVersion);
+  EXPECT_EQ(plan["memory"]["total_bytes"], int64_t{2147483648});
+  EXPECT_EQ(plan["compute"]["activation_bytes"].get<int64_t>() +
+                plan["compute"]["scratch_bytes"].get<int64_t>(),
+            plan["memory"]["compute_bytes"].get<int64_t>());
+  EXPECT_EQ(plan["settings"]["quant"], (json{{"value", "int8"}, {"origin", "flag --quant"}}));
+  EXPECT_TRUE(plan["verdict"]["fits"].is_boolean());
+  EXPECT_EQ(one(testing::sample_plan_over())["verdict"]["slack_bytes"], int64_t{-536870912});
+  const json run = one(sample_run());
+  EXPECT_EQ(run["schema"], "tidemark.simulate/1");
+  EXPECT_TRUE(run["tokens_per_second"].is_number_float());
+  EXPECT_EQ(run["tpot_ns"], 500000000);
+}
+
+TEST(JsonContract, WhatIsUndefinedIsNull) {
+  EXPECT_TRUE(one(sample_run())["hit_rate"].is_null());
+  EXPECT_TRUE(one(sample_run_over())["tpot_ns"].is_null());
+  EXPECT_EQ(one(sample_run_over())["hit_rate"], 0.0);
+}
+
+TEST(JsonContract, OptionalSectionsAppearOnlyWithContent) {
+  EXPECT_FALSE(one(sample_plan()).contains("textbook"));
+  EXPECT_FALSE(one(sample_plan()).contains("notes"));
+  const json formula = one(sample_plan_formula());
+  EXPECT_EQ(formula["textbook"].size(), 2U);
+  EXPECT_TRUE(formula["textbook"][1]["textbook_bytes"].is_null());
+  EXPECT_EQ(formula["textbook"][1]["textbook_count"], 20);
+}
+
+TEST(JsonContract, KeysComeInTheDocumentedOrder) {
+  const std::string text =
+      to_json(std::span<const PlanReport>(std::vector<PlanReport>{sample_plan()}));
+  size_t last = 0;
+  for (const char* key :
+       {"schema", "tool_version", "settings", "model", "memory", "arena", "device", "verdict"}) {
+    const size_t place = text.find("\n  \"" + std::string(key) + "\": ");
+    ASSERT_NE(place, std::string::npos) << key;
+    EXPECT_GT(place, last) << key;
+    last = place;
+  }
+}
+
+TEST(JsonContract, PartsAddUpToTheTotalInMemoryAndAtEveryPoint) {
+  const auto expect_sum = [](const json& memory) {
+    int64_t sum = 0;
+    for (const MemoryPart& part : memory_parts())
+      sum += memory.at(std::string(part.bytes_key)).get<int64_t>();
+    EXPECT_EQ(memory.at("total_bytes"), sum);
+  };
+  expect_sum(one(sample_plan())["memory"]);
+  const json run = one(sample_run_layerwise());
+  for (const json& point : run["curve"]) expect_sum(point);
+}
+
+TEST(JsonContract, ResultsAreTheSameDocumentsAsOneByOne) {
+  const json both = several<SimReport>({sample_run(), sample_run_over()});
+  ASSERT_EQ(both["results"].size(), 2U);
+  EXPECT_EQ(both["results"][0], one(sample_run()));
+  EXPECT_EQ(both["results"][1], one(sample_run_over()));
+}
+
+TEST(JsonContract, HostileNamesSurvive) {
+  PlanReport plan = sample_plan_formula();
+  plan.model.name = plan.arena.peak_op = plan.textbook.front().why = hostile_name();
+  plan.settings.front() = {hostile_name(), hostile_name(), hostile_name()};
+  const json document = one(plan);
+  // Only the byte that is no UTF-8 is replaced.
+  std::string expected = hostile_name();
+  expected.replace(expected.find('\xFF'), 1, "\xEF\xBF\xBD");
+  EXPECT_EQ(document["model"]["name"], expected);
+  EXPECT_EQ(document["settings"][expected]["origin"], expected);
+  EXPECT_EQ(schema_problem("plan", document), "");
+}
+
+}  // namespace
+}  // namespace tidemark
