@@ -1,7 +1,7 @@
 #include "planner/alloc/problem.h"
 
 #include <algorithm>
-#include <tuple>
+#include <compare>
 
 #include "planner/base/check.h"
 
@@ -12,6 +12,7 @@ namespace {
 struct LoadChange {
   int64_t instant = 0;
   Bytes change{};
+  auto operator<=>(const LoadChange&) const = default;
 };
 
 }  // namespace
@@ -39,9 +40,7 @@ Bytes peak_load(const Problem& problem) {
     changes.push_back({buffer.lifetime.upper, Bytes{} - buffer.size});
   }
   // Lifetimes are half-open: what ends at an instant is gone before what starts there.
-  std::sort(changes.begin(), changes.end(), [](const LoadChange& a, const LoadChange& b) {
-    return std::tie(a.instant, a.change) < std::tie(b.instant, b.change);
-  });
+  std::ranges::sort(changes);
   Bytes load;
   Bytes peak;
   for (const LoadChange& change : changes) {
