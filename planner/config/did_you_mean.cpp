@@ -1,6 +1,7 @@
 #include "planner/config/did_you_mean.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -77,7 +78,11 @@ std::string suggestion(std::string_view word, std::string_view known,
                        const std::vector<std::string>& candidates) {
   const auto near = did_you_mean(word, candidates);
   if (near) return fmt::format("did you mean {}?", in_quotes(*near));
-  return fmt::format("{}: {}", known, nearest_listed(word, candidates));
+  // A short list is read in its own order; of a long one the near names matter.
+  if (candidates.size() > kMostListed || candidates.empty()) {
+    return fmt::format("{}: {}", known, nearest_listed(word, candidates));
+  }
+  return fmt::format("{}: {}", known, fmt::join(candidates, ", "));
 }
 
 }  // namespace tidemark

@@ -25,8 +25,8 @@ std::vector<std::string> nearest_first(std::string_view word, std::vector<std::s
 // "a, b, c and 4 more": the nearest 20 of the candidates; "none" of none.
 std::string nearest_listed(std::string_view word, const std::vector<std::string>& candidates);
 
-// "did you mean \"n_head\"?" where there is a near one, else "<known>: a, b, c" (at most 20 of
-// them, nearest first).
+// "did you mean \"n_head\"?" where there is a near one, else "<known>: a, b, c": in the order
+// given, or nearest first when there are more than 20.
 std::string suggestion(std::string_view word, std::string_view known,
                        const std::vector<std::string>& candidates);
 

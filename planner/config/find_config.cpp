@@ -81,7 +81,7 @@ Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name
     const std::filesystem::path path(name_or_path);
     if (is_file(path)) return path;
     return one_error(std::string(name_of(kind)), fmt::format("no file {}", in_quotes(name_or_path)),
-                     fmt::format("a {} is a name or the path of a .yaml file", name_of(kind)));
+                     "write a built-in name or the path of a .yaml file");
   }
   for (const std::filesystem::path& folder : search_path()) {
     const std::filesystem::path path =

@@ -20,8 +20,8 @@ bool is_sensible(DTypeUse use, const Format& format) {
 }
 
 std::string_view noun(DTypeUse use) {
-  if (use == DTypeUse::kCache) return "KV cache type";
-  return use == DTypeUse::kWeights ? "weight format" : "activation type";
+  if (use == DTypeUse::kCache) return "a KV cache type";
+  return use == DTypeUse::kWeights ? "a weight format" : "an activation type";
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ Parsed<DType> parse_dtype_for(DTypeUse use, std::string_view text) {
   for (const Format& format : formats()) {
     if (is_sensible(use, format)) names.emplace_back(format.name);
   }
-  return UnitError{fmt::format("{} is not a {}", in_quotes(text), noun(use)),
+  return UnitError{fmt::format("{} is not {}", in_quotes(text), noun(use)),
                    suggestion(text, "there are", names)};
 }
 

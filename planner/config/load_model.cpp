@@ -48,7 +48,11 @@ Dimensions read_dimensions(YamlMap& map) {
               "grouped-query attention needs n_head to be a multiple of n_head_kv");
   }
   if (dims.head_dim % 2 != 0) {
-    map.error("head_dim", fmt::format("{} is odd", dims.head_dim),
+    const bool stated = map.has("head_dim");
+    map.error(stated ? "head_dim" : "n_embd",
+              stated ? fmt::format("{} is odd", dims.head_dim)
+                     : fmt::format("{} / n_head {} gives an odd head_dim of {}", dims.n_embd,
+                                   dims.n_head, dims.head_dim),
               "rotary position embedding turns pairs of values");
   }
   return dims;

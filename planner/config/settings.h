@@ -40,6 +40,8 @@ using SettingMap = std::map<std::string, SettingText, std::less<>>;
 // nullptr for an unknown key.
 const SettingInfo* find_setting(std::string_view key);
 std::vector<std::string> setting_keys();
+// Hint for a key that is no setting.
+std::string setting_hint(std::string_view wrong_key);
 
 // TIDEMARK_<KEY> for every key of the table; empty variables count as unset.
 SettingMap settings_from_environment();

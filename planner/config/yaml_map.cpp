@@ -107,6 +107,11 @@ SourcePos YamlMap::where(std::string_view key) const {
   return entry == nullptr ? where() : state_->position(entry->value);
 }
 
+SourcePos YamlMap::where_key(std::string_view key) const {
+  const YamlEntry* entry = state_->lookup(key);
+  return entry == nullptr ? where() : state_->document->at(entry->line, entry->column);
+}
+
 std::string YamlMap::path(std::string_view key) const { return yaml_path(state_->prefix, key); }
 
 std::optional<std::string> YamlMap::text(std::string_view key) {

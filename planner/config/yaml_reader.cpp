@@ -20,7 +20,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t kMostNesting = 50;
-constexpr int64_t kMostValues = 500000;
+constexpr int64_t kMostValues = 1000000;  // keys count too
 constexpr size_t kMostProblems = 100;
 
 bool is_control(char c) {
@@ -122,7 +122,8 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
     if (frames_.size() >= kMostNesting) {
-      refuse(mark, fmt::format("nested deeper than {} levels", kMostNesting), "");
+      document_.add(document_.at(mark.line + 1, mark.column + 1), "",
+                    fmt::format("nested deeper than {} levels", kMostNesting));
       throw BoundPassed{};
     }
     frames_.push_back({.node = node(kind, mark)});
@@ -261,9 +262,10 @@ const Diagnostics& YamlDocument::diagnostics() const {
   const auto position = [](const Diagnostic& d) {
     return std::tuple(d.where.line, d.where.column);
   };
-  std::stable_sort(problems.begin(), problems.end(), [&](const Diagnostic& a, const Diagnostic& b) {
-    return position(a) < position(b);
-  });
+  const auto listed = static_cast<std::ptrdiff_t>(std::min(problems.size(), kMostProblems));
+  std::stable_sort(
+      problems.begin(), problems.begin() + listed,
+      [&](const Diagnostic& a, const Diagnostic& b) { return position(a) < position(b); });
   if (impl_->overflowed && problems.size() == kMostProblems) {
     problems.push_back(
         {.where = {.file = impl_->file},

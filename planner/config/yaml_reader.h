@@ -4,8 +4,8 @@
 // Refused, each with position and hint: duplicate and unknown keys (did-you-mean), wrong types,
 // octal, hexadecimal, exponent and underscored numbers, quoted numbers, yes/no/on/off for booleans,
 // a missing key (at its parent's position), a second document, invalid UTF-8, NUL and control
-// characters, anchors, aliases, merge keys, tags, nesting past 50, more than 500,000 values, files
-// past 8 MiB. After 100 problems the rest is not listed.
+// characters, anchors, aliases, merge keys, tags, nesting past 50, more than a million values,
+// files past 8 MiB. After 100 problems the rest is not listed.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,10 @@ class YamlMap {
   ~YamlMap();
 
   bool has(std::string_view key) const;
-  SourcePos where() const;                       // of the mapping itself
-  SourcePos where(std::string_view key) const;   // of the value; of the mapping when missing
-  std::string path(std::string_view key) const;  // "memory.bandwidth"
+  SourcePos where() const;                          // of the mapping itself
+  SourcePos where(std::string_view key) const;      // of the value; of the mapping when missing
+  SourcePos where_key(std::string_view key) const;  // of the key itself
+  std::string path(std::string_view key) const;     // "memory.bandwidth"
 
   // Required values; numbers within [least, most].
   std::optional<std::string> text(std::string_view key);  // not empty, at most 1000 bytes

@@ -65,7 +65,8 @@ bool refuse_markers(YamlDocument::Impl& document, std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.starts_with('%') && !has_content)
       return refuse("directives are not read", "remove the line");
-    if (starts_marker(line, "...")) return refuse("a document end marker", "remove the line");
+    if (starts_marker(line, "..."))
+      return refuse("a document end marker is not read", "remove the line");
     const bool is_marker = starts_marker(line, "---");
     if (is_marker && has_content) {
       return refuse("a second document begins here", "one file holds one document");
