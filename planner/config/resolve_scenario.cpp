@@ -51,7 +51,7 @@ class Resolver {
   explicit Resolver(const SettingMap& settings) : read_(settings) {
     for (const auto& [key, setting] : settings) {
       if (find_setting(key) != nullptr) continue;
-      read_.problem(key, "unknown setting", suggestion(key, "settings are", setting_keys()));
+      read_.problem(key, "unknown setting", setting_hint(key));
     }
   }
 

@@ -75,6 +75,12 @@ std::vector<std::string> setting_keys() {
   return keys;
 }
 
+std::string setting_hint(std::string_view wrong_key) {
+  const auto near = did_you_mean(wrong_key, setting_keys());
+  return near ? fmt::format("did you mean {}?", in_quotes(*near))
+              : "`tidemark list settings` shows them all";
+}
+
 SettingMap settings_from_environment() {
   SettingMap settings;
   for (const SettingInfo& info : kTable) {
@@ -102,7 +108,7 @@ Result<SettingMap> parse_scenario(const std::string& file, std::string_view text
   for (auto& [key, value] : map->all_texts()) {
     if (key == "schema" || key == "description") continue;
     if (find_setting(key) == nullptr) {
-      map->error(key, "unknown setting", suggestion(key, "settings are", setting_keys()));
+      map->error_at(map->where_key(key), map->path(key), "unknown setting", setting_hint(key));
       continue;
     }
     if (value.text.size() > kMostValue) {
@@ -126,7 +132,7 @@ Result<SettingMap> setting_from_assignment(std::string_view assignment) {
   }
   if (find_setting(key) == nullptr) {
     return one_error("--set", fmt::format("{} is not a setting", in_quotes(key)),
-                     suggestion(key, "settings are", setting_keys()));
+                     setting_hint(key));
   }
   return SettingMap{
       {key, {.text = std::string(assignment.substr(equals + 1)), .origin = "flag --set " + key}}};
