@@ -40,11 +40,11 @@ class Bytes {
 
 namespace literals {
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes::of(static_cast<int64_t>(n)); }
-constexpr Bytes operator""_KiB(unsigned long long n) { return operator""_B(n) * 1024; }
-constexpr Bytes operator""_MiB(unsigned long long n) { return operator""_KiB(n) * 1024; }
-constexpr Bytes operator""_GiB(unsigned long long n) { return operator""_MiB(n) * 1024; }
-constexpr Bytes operator""_MB(unsigned long long n) { return operator""_B(n) * 1000000; }
-constexpr Bytes operator""_GB(unsigned long long n) { return operator""_MB(n) * 1000; }
+constexpr Bytes operator""_KiB(unsigned long long n) { return operator""_B(n)*1024; }
+constexpr Bytes operator""_MiB(unsigned long long n) { return operator""_KiB(n)*1024; }
+constexpr Bytes operator""_GiB(unsigned long long n) { return operator""_MiB(n)*1024; }
+constexpr Bytes operator""_MB(unsigned long long n) { return operator""_B(n)*1000000; }
+constexpr Bytes operator""_GB(unsigned long long n) { return operator""_MB(n)*1000; }
 }  // namespace literals
 
 // A power of two >= 1. Alignment::of throws std::invalid_argument on anything else.

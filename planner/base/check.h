@@ -1,4 +1,5 @@
-// Bugs, and only bugs. A CHECK states what must hold whatever the user wrote; no input file can reach one.
+// Bugs, and only bugs. A CHECK states what must hold whatever the user wrote; no input file can
+// reach one.
 #pragma once
 
 #include <source_location>

@@ -1,5 +1,5 @@
-// Integer arithmetic that throws std::overflow_error instead of wrapping. The loaders turn that into a
-// diagnostic on the value that caused it; anywhere else it is a bug.
+// Integer arithmetic that throws std::overflow_error instead of wrapping. The loaders turn that
+// into a diagnostic on the value that caused it; anywhere else it is a bug.
 #pragma once
 
 #include <cstdint>

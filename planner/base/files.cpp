@@ -14,7 +14,8 @@
 namespace tidemark {
 namespace {
 
-Diagnostics file_error(const std::filesystem::path& path, std::string message, std::string hint = "") {
+Diagnostics file_error(const std::filesystem::path& path, std::string message,
+                       std::string hint = "") {
   return {Diagnostic{
       .where = {.file = path.string()}, .message = std::move(message), .hint = std::move(hint)}};
 }
@@ -48,7 +49,8 @@ Result<std::string> read_file(const std::filesystem::path& path, Bytes limit) {
   const auto size = std::filesystem::file_size(path, error);
   if (error) return file_error(path, "cannot read: " + error.message());
   if (size > static_cast<uintmax_t>(limit.count())) {
-    return file_error(path, "file is larger than the " + format_bytes(limit) + " this reader accepts");
+    return file_error(path,
+                      "file is larger than the " + format_bytes(limit) + " this reader accepts");
   }
   std::ifstream stream(path, std::ios::binary);
   std::string content(static_cast<size_t>(size), '\0');

@@ -1,5 +1,5 @@
-// Whole files in and out. Reading is bounded; writing goes to a temporary file that is renamed into place,
-// so a reader never sees half a file and a failure leaves the old one.
+// Whole files in and out. Reading is bounded; writing goes to a temporary file that is renamed into
+// place, so a reader never sees half a file and a failure leaves the old one.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Half-open intervals [lower, upper): the one convention inside the project. Files that mean a closed
-// upper end are converted once, where they are read.
+// Half-open intervals [lower, upper): the one convention inside the project. Files that mean a
+// closed upper end are converted once, where they are read.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Time and rates as integers: nanoseconds, bytes per second, operations per second.
-// 1 GiB at 2 GB/s takes 1,073,741,824 / 2e9 s = 536,870,912 ns exactly. Checked by QuantityTest.TransferTime.
+// 1 GiB at 2 GB/s takes 1,073,741,824 / 2e9 s = 536,870,912 ns exactly. Checked by
+// QuantityTest.TransferTime.
 #pragma once
 
 #include <compare>
@@ -27,7 +28,9 @@ class Duration {
   friend constexpr Duration operator-(Duration a, Duration b) {
     return ns(checked_sub(a.count_, b.count_));
   }
-  friend constexpr Duration operator*(Duration a, int64_t n) { return ns(checked_mul(a.count_, n)); }
+  friend constexpr Duration operator*(Duration a, int64_t n) {
+    return ns(checked_mul(a.count_, n));
+  }
   friend constexpr Duration operator/(Duration a, int64_t n) { return ns(a.count_ / n); }
   constexpr Duration& operator+=(Duration b) { return *this = *this + b; }
 

@@ -13,7 +13,7 @@ namespace tidemark {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}                    // NOLINT: implicit by design
+  Result(T value) : state_(std::move(value)) {}                       // NOLINT: implicit by design
   Result(Diagnostics diagnostics) : state_(std::move(diagnostics)) {  // NOLINT: implicit by design
     check(has_errors(std::get<Diagnostics>(state_)), "a failed Result needs an error");
   }
