@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/report/parts.h"
+#include "planner/report/replay_report.h"
 #include "planner/report/tables.h"
 #include "planner/report/writers.h"
 
@@ -166,6 +167,7 @@ Json head_json(const char* schema, const Report& report) {
 
 constexpr const char* kPlanSchema = "tidemark.plan/1";
 constexpr const char* kSimulateSchema = "tidemark.simulate/1";
+constexpr const char* kReplaySchema = "tidemark.replay/1";
 
 Json document(const PlanReport& report) {
   Json json = head_json(kPlanSchema, report);
@@ -208,6 +210,50 @@ Json document(const SimReport& report) {
   return json;
 }
 
+Json steps_json(const std::vector<ReplayStep>& steps) {
+  Json json = Json::array();
+  for (const ReplayStep& step : steps) {
+    json.push_back(Json{{"step", step.step},
+                        {"pass", step.pass},
+                        {"op", step.op},
+                        {"predicted_bytes", step.predicted.count()},
+                        {"measured_bytes", step.measured.count()},
+                        {"wall_ns", step.wall.count()}});
+  }
+  return json;
+}
+
+Json corruption_json(const std::optional<Corruption>& corruption) {
+  if (!corruption) return nullptr;
+  return Json{{"pass", corruption->pass},
+              {"tensor", corruption->tensor},
+              {"reader", corruption->reader},
+              {"writer", corruption->writer}};
+}
+
+Json document(const ReplayReport& report) {
+  const ReplayStep* worst = worst_step(report);
+  const int64_t error = worst != nullptr ? error_of(*worst).count() : 0;
+  Json json = head_json(kReplaySchema, report);
+  json["predicted_peak_bytes"] = report.predicted_peak.count();
+  json["measured_peak_bytes"] = report.measured_peak.count();
+  json["relative_error"] = relative_error(report);
+  json["max_step_error_bytes"] = error < 0 ? -error : error;
+  json["max_error_step"] = worst != nullptr ? Json(worst->step) : Json(nullptr);
+  json["outputs_match"] = report.outputs_match;
+  json["passed"] = passed(report);
+  json["corruption"] = corruption_json(report.corruption);
+  json["tokens"] = report.tokens;
+  json["arena_bytes"] = report.arena.count();
+  json["excluded_runtime_bytes"] = report.excluded_runtime.count();
+  json["process_peak_bytes"] = or_null(report.process_peak);
+  json["bytes_read"] = report.bytes_read.count();
+  json["run_wall_ns"] = report.wall.count();
+  json["planned_steps"] = report.planned_steps;
+  json["steps"] = steps_json(report.steps);
+  return json;
+}
+
 template <typename Report>
 std::string print_documents(const char* schema, std::span<const Report> reports) {
   if (reports.size() == 1) return Printer().take(document(reports.front()));
@@ -226,6 +272,10 @@ std::string to_json(std::span<const PlanReport> reports) {
 }
 std::string to_json(std::span<const SimReport> reports) {
   return print_documents(kSimulateSchema, reports);
+}
+
+std::string to_json(std::span<const ReplayReport> reports) {
+  return print_documents(kReplaySchema, reports);
 }
 
 std::string to_json(const Listing& listing, const std::string& what) {

@@ -1,0 +1,87 @@
+// A replay as it is shown: what was predicted, what was measured, and whether the outputs are
+// right.
+//
+// Both curves count the arena, operator scratch, the KV cache, the output buffer and the weights,
+// and leave out the runtime, which a replay does not model: its own code and tables are in the
+// process peak alone.
+//
+//   step 0  predicted 100 MiB  measured 101 MiB    + 1 MiB   allowed: max(2 % of the step, 4 MiB) =
+//   4 MiB step 1  predicted 300 MiB  measured 293 MiB    - 7 MiB   allowed: 6 MiB, so this step is
+//   out peaks   300 and 293 MiB, relative error -0.0233; allowed: max(1 %, 1 MiB) = 3 MiB, so it is
+//   out as well Checked by ReplayReportTest.WorkedExample.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "planner/report/report.h"
+#include "planner/report/writers.h"
+
+namespace tidemark {
+
+// One op of one pass, and what was resident when it ended.
+struct ReplayStep {
+  int64_t step = 0;    // over all passes
+  std::string pass{};  // "prefill 0"
+  std::string op{};    // "blk.3.q"
+  Bytes predicted{};
+  Bytes measured{};
+  Duration wall{};  // of the op, and of waiting for its weights
+};
+
+// A tensor that does not hold what was written to it.
+struct Corruption {
+  std::string pass{};
+  std::string tensor{};
+  std::string
+      reader{};  // the op that was about to read it; empty for the guard bytes behind the arena
+  std::string writer{};  // what wrote over it; empty = not known
+  bool operator==(const Corruption&) const = default;
+};
+
+struct ReplayReport {
+  std::vector<Setting> settings{};
+  ModelFacts model{};
+  std::string engine{};
+  std::string strategy{};
+  Bytes excluded_runtime{};
+  Bytes arena{};                    // as planned
+  std::vector<ReplayStep> steps{};  // up to where the replay got
+  int64_t planned_steps = 0;
+  Bytes predicted_peak{};
+  Bytes measured_peak{};
+  std::optional<Bytes>
+      process_peak{};  // of everything the process held; unknown where the system does not say
+  bool outputs_match =
+      false;  // every logit of every pass, and the tokens, with the run without reuse
+  std::optional<Corruption> corruption{};
+  std::vector<int32_t> tokens{};  // sampled, in order
+  Bytes bytes_read{};
+  Duration wall{};  // reading and computing, not measuring
+};
+
+Bytes peak_tolerance(Bytes predicted);
+Bytes step_tolerance(Bytes predicted);
+
+// (measured - predicted) / predicted; 0 when nothing was predicted.
+double relative_error(const ReplayReport& report);
+// The step that is furthest off, the first of several; none without steps.
+const ReplayStep* worst_step(const ReplayReport& report);
+Bytes error_of(const ReplayStep& step);  // measured - predicted
+bool peak_is_close(const ReplayReport& report);
+bool steps_are_close(const ReplayReport& report);
+// Outputs right, all steps done, errors within their tolerances.
+bool passed(const ReplayReport& report);
+
+std::string describe(const Corruption& corruption);
+
+std::string to_text(std::span<const ReplayReport> reports, TextStyle style = {});
+std::string to_markdown(std::span<const ReplayReport> reports);
+std::string to_json(std::span<const ReplayReport> reports);
+// strategy,step,pass,op,predicted_bytes,measured_bytes,wall_ns
+std::string to_csv(std::span<const ReplayReport> reports);
+
+}  // namespace tidemark
