@@ -13,6 +13,7 @@
 
 #include "planner/alloc/planners.h"
 #include "planner/config/setting_reader.h"
+#include "planner/model/scale.h"
 
 namespace tidemark {
 namespace {
@@ -78,6 +79,7 @@ class Resolver {
       has_model_ = true;
       scenario_.model = std::move(*model);
     }
+    model_scale();
     if (auto device = read_.file<DeviceSpec>("device", load_device, "galaxy-s23")) {
       scenario_.device = std::move(*device);
     }
@@ -85,6 +87,18 @@ class Resolver {
       scenario_.engine = std::move(*engine);
     }
     engine_origin_ = "engine profile " + scenario_.engine.name;
+  }
+
+  void model_scale() {
+    const std::optional<double> factor = read_.ratio_up_to_one("model_scale", kLeastModelScale);
+    if (!factor || !has_model_) return;
+    if (is_layer_list() && *factor != 1.0) {
+      read_.problem("model_scale",
+                    fmt::format("{} states sizes, which have no widths", scenario_.model.name),
+                    "leave model_scale out for a model that is a list of layers");
+      return;
+    }
+    scenario_.model = scale_widths(std::move(scenario_.model), *factor);
   }
 
   // nullptr for a layer list, and when the model did not load.

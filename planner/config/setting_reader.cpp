@@ -63,6 +63,17 @@ std::optional<Bytes> SettingReader::size(std::string_view key, Bytes least) {
   return value;
 }
 
+std::optional<double> SettingReader::ratio_up_to_one(std::string_view key, double least) {
+  const SettingText* setting = stated(key);
+  if (setting == nullptr) return std::nullopt;
+  record(key, setting->text, setting->origin);
+  const std::optional<double> value = accept(key, parse_ratio(setting->text));
+  if (!value || (*value >= least && *value <= 1.0)) return value;
+  problem(key, fmt::format("{} is out of range", in_quotes(setting->text)),
+          fmt::format("from {} to 1", least));
+  return std::nullopt;
+}
+
 double SettingReader::ratio_below_one(std::string_view key, std::string_view fallback) {
   const SettingText* setting = stated(key);
   const std::string text(setting != nullptr ? setting->text : fallback);

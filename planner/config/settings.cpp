@@ -17,8 +17,10 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 24> kTable{{
+constexpr std::array<SettingInfo, 25> kTable{{
     {"model", "", "MODEL", "", "Model: a built-in name or a YAML file", true},
+    {"model_scale", "--model-scale", "F", "1",
+     "Shrinks the model's widths in proportion, as for a replay on a small machine", false},
     {"device", "--device", "NAME|FILE", "galaxy-s23", "Device it runs on", true},
     {"engine", "--engine", "NAME|FILE", "tidemark", "Engine whose memory policy counts", true},
     {"quant", "--quant", "NAME", "", "Format of the weight matrices (default: as stored)", true},

@@ -324,7 +324,7 @@ TEST(ResolveScenario, ChoicesMustMakeSense) {
       "error: --cache-type-k: \"Q4_K\" is not a KV cache type\n  hint: did you mean \"Q4_0\"?\n");
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"activation_type", "Q8_0"}}),
             "error: --activation-type: \"Q8_0\" is not an activation type\n  hint: there are: f32, "
-            "f16, bf16\n");
+            "f16, bf16, int8\n");
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"flash_attn", "yes"}}),
             "error: --flash-attn: \"yes\" is not known\n  hint: there are: on, off, auto\n");
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"pinned", "a,,b"}}),
