@@ -60,6 +60,7 @@ void Decoder::start_step() {
 }
 
 void Decoder::on_step_computed() {
+  note_computed_steps(1);
   const StepIndex computed = std::exchange(step_, StepIndex(step_.value() + 1));
   if (step_ < use().steps.upper) return start_step();
   parts_.ledger.set_compute(live().after.at(computed.index()));
@@ -67,6 +68,8 @@ void Decoder::on_step_computed() {
 }
 
 void Decoder::on_visit_computed() {
+  if (!live_activations_)
+    note_computed_steps(use().steps.upper.value() - use().steps.lower.value());
   trace_span("compute", parts_.plan.units[use().unit.index()].name, visit_started_);
   parts_.loader.done(visit_++);
   ++visit_in_pass_;
@@ -107,6 +110,15 @@ void Decoder::note_place(StepIndex step) {
                     .index = pass_.index,
                     .unit = use().unit,
                     .step = steps_before_pass_ + step.value()});
+}
+
+// What is resident as these steps end. Without live activations nothing changes within a visit, so
+// its steps end alike.
+void Decoder::note_computed_steps(int64_t count) {
+  if (parts_.steps == nullptr) return;
+  CurvePoint point = parts_.ledger.now();
+  point.time = parts_.simulation.now();
+  parts_.steps->insert(parts_.steps->end(), static_cast<size_t>(count), point);
 }
 
 void Decoder::trace_span(const char* lane, std::string name, SimTime since) {

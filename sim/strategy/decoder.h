@@ -30,7 +30,8 @@ struct DecoderParts {
   const Passes& passes;
   WeightLoader& loader;
   MemoryLedger& ledger;
-  Trace* trace = nullptr;  // null = none wanted
+  Trace* trace = nullptr;                    // null = none wanted
+  std::vector<CurvePoint>* steps = nullptr;  // null = none wanted
 };
 
 class Decoder {
@@ -58,6 +59,7 @@ class Decoder {
   const LiveBytes& live() const;
   const PassCost& cost();
   void note_place(StepIndex step);
+  void note_computed_steps(int64_t count);
   void trace_span(const char* lane, std::string name, SimTime since);
 
   DecoderParts parts_;

@@ -46,6 +46,7 @@ class MemoryLedger {
   void set_compute(Bytes bytes);
 
   const Peak& peak() const { return peak_; }  // where its total was first reached
+  const CurvePoint& now() const { return now_; }
   Bytes weights() const { return now_.weights; }
   std::vector<CurvePoint> take_curve() { return std::move(curve_); }
 

@@ -51,6 +51,7 @@ class Run {
         plan_(plan),
         input_(std::move(input)),
         trace_wanted_(options.trace),
+        steps_wanted_(options.steps),
         ledger_(simulation_, reserved_at_start(scenario, plan)),
         store_(simulation_, scenario.device, plan.units, ledger_,
                trace_wanted_ ? &trace_ : nullptr) {}
@@ -71,7 +72,8 @@ class Run {
                        .passes = input_.passes,
                        .loader = *loader,
                        .ledger = ledger_,
-                       .trace = trace_wanted_ ? &trace_ : nullptr});
+                       .trace = trace_wanted_ ? &trace_ : nullptr,
+                       .steps = steps_wanted_ ? &result.steps : nullptr});
       decoder.start();
       simulation_.run();
       report.stall = decoder.stall();
@@ -170,6 +172,7 @@ class Run {
   const MemoryPlan& plan_;
   RunInput input_;
   bool trace_wanted_;
+  bool steps_wanted_;
   Trace trace_{};
   Simulation simulation_{};
   MemoryLedger ledger_;

@@ -25,10 +25,13 @@ namespace tidemark {
 struct SimResult {
   SimReport report{};
   Trace trace{};  // empty unless asked for
+  std::vector<CurvePoint>
+      steps{};  // what is resident at the end of each step, over all passes; empty unless asked for
 };
 
 struct SimOptions {
   bool trace = false;
+  bool steps = false;  // of an access list there are none
 };
 
 // Bad input (a unit that does not exist, a block larger than the cache, more work than a run may
