@@ -1,0 +1,210 @@
+#include "sim/replay/executor.h"
+
+#include <algorithm>
+
+#include "planner/base/check.h"
+#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/matmul.h"
+#include "sim/kernels/plain_attention.h"
+#include "sim/kernels/rms_norm.h"
+#include "sim/kernels/rope.h"
+#include "sim/kernels/rows.h"
+#include "sim/replay/value_ranges.h"
+
+namespace tidemark {
+namespace {
+
+template <typename T>
+std::span<T> as(std::span<std::byte> bytes) {
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+KvType kv_type(DType dtype) {
+  check(dtype == DType::kInt8 || dtype == DType::kF16, "a replay's KV cache is int8 or f16");
+  return dtype == DType::kInt8 ? KvType::kInt8 : KvType::kF16;
+}
+
+TensorId find_input(const Graph& graph, std::string_view name) {
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kInput && tensor.name == name) return tensor.id;
+  }
+  check(false, "a decoder's graph has token ids and positions");
+  return {};
+}
+
+}  // namespace
+
+struct Executor::Call {
+  const Op& op;
+  const PassMemory& memory;
+  std::span<const std::byte> weight{};  // of its first weight
+
+  std::span<std::byte> in(size_t i) const { return memory.used(op.inputs.at(i)); }
+  std::span<std::byte> out() const { return memory.used(op.outputs.at(0)); }
+  std::span<int8_t> in_s8(size_t i) const { return as<int8_t>(in(i)); }
+  std::span<int8_t> out_s8() const { return as<int8_t>(out()); }
+};
+
+Executor::Executor(const TransformerSpec& model, const MemoryPlan& plan, const PhasePlan& phase,
+                   const WeightFile& weights, std::span<float> scratch)
+    : model_(model),
+      phase_(phase),
+      inventory_(plan.weights),
+      weights_(weights),
+      scratch_(scratch),
+      scales_(activation_scales(phase.graph, plan.weights, std::ssize(model.layers))),
+      positions_(find_input(phase.graph, "positions")) {}
+
+void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const {
+  Call call{.op = op, .memory = memory};
+  if (!op.weights.empty()) {
+    const WeightPlace& place = weights_.place(op.weights.front());
+    call.weight = unit.subspan(place.offset, place.bytes);
+  }
+  switch (op.kind) {
+    case OpKind::kEmbed:
+      return embed(call);
+    case OpKind::kRmsNorm:
+      return norm(call);
+    case OpKind::kMatMul:
+      return product(call);
+    case OpKind::kRope:
+      return turn(call);
+    case OpKind::kStoreKv:
+      return store(call);
+    case OpKind::kFlashAttention:
+      return attend_flash(call);
+    case OpKind::kScores:
+      return score(call);
+    case OpKind::kSoftmax:
+      return soften(call);
+    case OpKind::kContext:
+      return attend_scores(call);
+    case OpKind::kAdd:
+    case OpKind::kMul:
+      return combine(call);
+    case OpKind::kSilu:
+      return gate(call);
+    case OpKind::kSelectRows:
+      return select(call);
+    case OpKind::kPlainLayer:
+      break;
+  }
+  check(false, "a layer of a layer list cannot be computed");
+}
+
+void Executor::embed(const Call& call) const {
+  const auto ids = as<int32_t>(call.in(0));
+  embedding_lookup(model_.n_embd, ids, call.weight, scale(call.op.outputs[0]), call.out_s8());
+}
+
+void Executor::norm(const Call& call) const {
+  const Scales scales{scale(call.op.inputs[0]), scale(call.op.outputs[0])};
+  rms_norm(call.in_s8(0), call.weight, {.scales = scales}, call.out_s8());
+}
+
+void Executor::product(const Call& call) const {
+  const WeightTensor& matrix = inventory_.tensors.at(call.op.weights.front().index());
+  const MatMulShape shape{.tokens = std::ssize(call.in(0)) / matrix.columns,
+                          .columns = matrix.columns,
+                          .rows = matrix.rows};
+  const TensorId in = call.op.inputs[0];
+  const TensorId out = call.op.outputs[0];
+  if (phase_.graph.tensor(out).kind == TensorKind::kOutput) {
+    matmul_f32(shape, call.in_s8(0), call.weight, scale(in), as<float>(call.out()));
+  } else {
+    matmul_s8(shape, call.in_s8(0), call.weight, {scale(in), scale(out)}, call.out_s8());
+  }
+}
+
+void Executor::turn(const Call& call) const {
+  const int64_t head_dim = attention(call.op).head_dim;
+  const int64_t width = phase_.graph.tensor(call.op.inputs[0]).shape[0];
+  rope({.heads = width / head_dim, .head_dim = head_dim}, as<int32_t>(call.in(1)), call.in_s8(0),
+       call.out_s8());
+}
+
+void Executor::store(const Call& call) const {
+  const TokenCells cells{.positions = as<int32_t>(call.memory.used(positions_))};
+  store_kv(key_shape(call.op), call.in_s8(0), scale(call.op.inputs[0]), cells,
+           call.memory.used(call.op.outputs.at(0)));
+  store_kv(value_shape(call.op), call.in_s8(1), scale(call.op.inputs[1]), cells,
+           call.memory.used(call.op.outputs.at(1)));
+}
+
+void Executor::attend_flash(const Call& call) const {
+  const AttentionInput input{.n_head = attention(call.op).n_head,
+                             .key_shape = key_shape(call.op),
+                             .value_shape = value_shape(call.op),
+                             .keys = call.in(1),
+                             .values = call.in(2),
+                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+  const auto floats =
+      static_cast<size_t>(flash_attention_scratch_floats(attention(call.op).head_dim));
+  flash_attention(input, call.in_s8(0), {scale(call.op.inputs[0]), scale(call.op.outputs[0])},
+                  scratch_.first(floats), call.out_s8());
+}
+
+void Executor::score(const Call& call) const {
+  const AttentionInput input{.n_head = attention(call.op).n_head,
+                             .key_shape = key_shape(call.op),
+                             .value_shape = value_shape(call.op),
+                             .keys = call.in(1),
+                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+  attention_scores(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
+                   {scale(call.op.inputs[0]), scale(call.op.outputs[0])}, call.out_s8());
+}
+
+void Executor::soften(const Call& call) const {
+  softmax_s8({.cells = phase_.options.n_cells}, as<int32_t>(call.memory.used(positions_)),
+             call.in_s8(0), scale(call.op.inputs[0]), call.out_s8());
+}
+
+void Executor::attend_scores(const Call& call) const {
+  const AttentionInput input{.n_head = attention(call.op).n_head,
+                             .key_shape = key_shape(call.op),
+                             .value_shape = value_shape(call.op),
+                             .values = call.in(1),
+                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+  attention_context(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
+                    scale(call.op.outputs[0]), call.out_s8());
+}
+
+void Executor::combine(const Call& call) const {
+  const BinaryScales scales{scale(call.op.inputs[0]), scale(call.op.inputs[1]),
+                            scale(call.op.outputs[0])};
+  if (call.op.kind == OpKind::kAdd) {
+    add_s8(call.in_s8(0), call.in_s8(1), scales, call.out_s8());
+  } else {
+    multiply_s8(call.in_s8(0), call.in_s8(1), scales, call.out_s8());
+  }
+}
+
+void Executor::gate(const Call& call) const {
+  apply_table(silu_table({scale(call.op.inputs[0]), scale(call.op.outputs[0])}), call.in_s8(0),
+              call.out_s8());
+}
+
+// The last rows of the pass are those whose logits are wanted.
+void Executor::select(const Call& call) const {
+  const int64_t kept = call.memory.output_rows();
+  std::vector<int32_t> rows;
+  for (int64_t row = call.memory.pass().tokens - kept; row < call.memory.pass().tokens; ++row) {
+    rows.push_back(static_cast<int32_t>(row));
+  }
+  select_rows(model_.n_embd, rows, call.in_s8(0), call.out_s8());
+}
+
+const AttentionSpec& Executor::attention(const Op& op) const {
+  return model_.layers.at(static_cast<size_t>(op.layer)).attention;
+}
+
+KvShape Executor::key_shape(const Op& op) const {
+  return {kv_type(phase_.options.type_k), attention(op).n_head_kv, attention(op).head_dim};
+}
+
+KvShape Executor::value_shape(const Op& op) const {
+  return {kv_type(phase_.options.type_v), attention(op).n_head_kv, attention(op).head_dim};
+}
+
+}  // namespace tidemark

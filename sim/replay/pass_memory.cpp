@@ -1,0 +1,51 @@
+#include "sim/replay/pass_memory.h"
+
+#include <algorithm>
+
+#include "planner/base/check.h"
+
+namespace tidemark {
+namespace {
+
+// By TensorId: does it stand behind the selection of rows?
+std::vector<bool> behind_selection(const Graph& graph) {
+  std::vector<bool> behind(graph.tensors().size(), false);
+  for (const Op& op : graph.ops()) {
+    const bool selected = op.kind == OpKind::kSelectRows ||
+                          std::any_of(op.inputs.begin(), op.inputs.end(),
+                                      [&](TensorId id) { return behind[id.index()]; });
+    for (const TensorId output : op.outputs) behind[output.index()] = selected;
+  }
+  return behind;
+}
+
+}  // namespace
+
+PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const Pass& pass)
+    : phase_(phase), pass_(pass) {
+  const GraphOptions& options = phase.options;
+  check(pass.tokens >= 1 && pass.tokens <= options.n_tokens, "a pass fits its graph");
+  check(pass.cells >= pass.tokens && pass.cells <= options.n_cells, "a pass fits the context");
+  output_rows_ = std::min(options.n_outputs, pass.tokens);
+  const std::vector<bool> behind = behind_selection(phase.graph);
+  for (const Tensor& tensor : phase.graph.tensors()) {
+    reserved_.push_back(memory.tensor(phase, tensor.id));
+    used_.push_back(used_bytes(tensor, behind[tensor.id.index()] ? output_rows_ : pass.tokens));
+    in_arena_.push_back(memory.in_arena(phase, tensor.id));
+    check(used_.back() <= reserved_.back().size(), "a tensor's values fit what is planned for it");
+  }
+}
+
+// Int8 activations have one scale a tensor, known beforehand, so their rows are plain int8 and a
+// little shorter than the planned ones, which count a scale a row.
+size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows) const {
+  if (tensor.kind == TensorKind::kState) {
+    return static_cast<size_t>(tensor.bytes.count() / phase_.options.n_cells * pass_.cells);
+  }
+  const int64_t element = tensor.dtype == DType::kInt8 ? 1 : 4;
+  const bool is_input = tensor.kind == TensorKind::kInput;  // [n_tokens]
+  return static_cast<size_t>(is_input ? rows * element
+                                      : tensor.shape[0] * rows * tensor.shape[2] * element);
+}
+
+}  // namespace tidemark

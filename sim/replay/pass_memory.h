@@ -1,0 +1,43 @@
+// The tensors of one pass as bytes: all that the plan reserves for each, and the part that this
+// pass uses. A pass of fewer tokens than its graph was built for (the last ubatch of a prompt) uses
+// the first rows of each tensor.
+//
+//   graph for 512 tokens, pass of 8: norm [576, 512] reserves 512 rows, uses 8; a tensor after
+//   select_rows has as many rows as logits are kept, here 1; scores [cells, 8, heads] use the
+//   beginning of [cells, 512, heads]
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/replay/tensor_memory.h"
+#include "sim/strategy/passes.h"
+
+namespace tidemark {
+
+class PassMemory {
+ public:
+  // `phase` must outlive it.
+  PassMemory(const PhasePlan& phase, const TensorMemory& memory, const Pass& pass);
+
+  const PhasePlan& phase() const { return phase_; }
+  const Pass& pass() const { return pass_; }
+  int64_t first_position() const { return pass_.cells - pass_.tokens; }
+  int64_t output_rows() const { return output_rows_; }
+
+  std::span<std::byte> reserved(TensorId id) const { return reserved_[id.index()]; }
+  std::span<std::byte> used(TensorId id) const { return reserved(id).first(used_[id.index()]); }
+  bool in_arena(TensorId id) const { return in_arena_[id.index()]; }
+
+ private:
+  size_t used_bytes(const Tensor& tensor, int64_t rows) const;
+
+  const PhasePlan& phase_;
+  Pass pass_;
+  int64_t output_rows_ = 0;
+  std::vector<std::span<std::byte>> reserved_{};
+  std::vector<size_t> used_{};
+  std::vector<bool> in_arena_{};
+};
+
+}  // namespace tidemark

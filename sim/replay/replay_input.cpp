@@ -1,0 +1,147 @@
+#include "sim/replay/replay_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/base/units.h"
+#include "sim/kernels/matmul.h"
+#include "sim/replay/resident.h"
+#include "sim/replay/scratch_file.h"
+#include "sim/replay/weight_file.h"
+
+namespace tidemark {
+namespace {
+
+class Checks {
+ public:
+  void require(bool holds, std::string path, std::string message, std::string hint) {
+    if (holds) return;
+    problems_.push_back(
+        {.path = std::move(path), .message = std::move(message), .hint = std::move(hint)});
+  }
+  Diagnostics take() && { return std::move(problems_); }
+
+ private:
+  Diagnostics problems_{};
+};
+
+void check_types(const Scenario& scenario, Checks& checks) {
+  checks.require(scenario.quant == DType::kInt8, "--quant",
+                 fmt::format("the replay runs int8 weights, not {}", name_of(scenario.quant)),
+                 "add --quant int8");
+  checks.require(
+      scenario.type_act == DType::kInt8, "--activation-type",
+      fmt::format("the replay runs int8 activations, not {}", name_of(scenario.type_act)),
+      "leave --activation-type out");
+  const auto check_cache = [&](const char* flag, DType type) {
+    checks.require(
+        type == DType::kInt8 || type == DType::kF16, flag,
+        fmt::format("the replay keeps the KV cache in int8 or f16, not {}", name_of(type)),
+        fmt::format("add {} int8", flag));
+  };
+  check_cache("--cache-type-k", scenario.type_k);
+  check_cache("--cache-type-v", scenario.type_v);
+}
+
+void check_choices(const Scenario& scenario, Checks& checks) {
+  checks.require(scenario.strategy != StrategyKind::kBlockCache, "--strategy",
+                 "the replay has no block cache", "there are: resident, layerwise, double-buffer");
+  checks.require(scenario.n_seq == 1, "--parallel", "the replay runs one sequence",
+                 "leave --parallel out");
+  checks.require(scenario.trace.empty(), "trace", "the replay makes the model's own passes",
+                 "leave the trace out");
+  const EngineProfile& engine = scenario.engine;
+  checks.require(
+      engine.policy == EnginePolicy::kPlanned && engine.activations == ActivationPolicy::kArena,
+      "--engine", fmt::format("{} plans no arena that could be replayed", engine.name),
+      "add --engine tidemark");
+  const int64_t cells =
+      checked_add(scenario.prompt.count(), std::max<int64_t>(scenario.generate.count() - 1, 0));
+  checks.require(
+      cells <= scenario.cells_per_sequence(), "--generate",
+      fmt::format("{} cells are needed, the context has {}", cells, scenario.cells_per_sequence()),
+      "raise --ctx-size, or lower --prompt or --generate");
+}
+
+void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& checks) {
+  for (const WeightTensor& tensor : plan.weights.tensors) {
+    if (tensor.columns <= kMaxReduced) continue;
+    checks.require(false, "model",
+                   fmt::format("{} has rows of {}; a product sums at most {}", tensor.name,
+                               tensor.columns, kMaxReduced),
+                   "add --model-scale 0.25");
+    return;
+  }
+  for (const LayerSpec& layer : model.layers) {
+    const AttentionSpec& attention = layer.attention;
+    const bool legal = attention.head_dim % 2 == 0 && attention.n_head_kv > 0 &&
+                       attention.n_head % attention.n_head_kv == 0;
+    if (legal) continue;
+    checks.require(false, "model",
+                   "heads must be of even size and shared evenly by the stored ones", "");
+    return;
+  }
+}
+
+}  // namespace
+
+Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
+  Checks checks;
+  const TransformerSpec* model = scenario.model.transformer();
+  if (model == nullptr) {
+    checks.require(false, "MODEL",
+                   fmt::format("{} is a list of sizes and has no layers that could be computed",
+                               scenario.model.name),
+                   "name a decoder: see `tidemark list models`");
+    return std::move(checks).take();
+  }
+  check_types(scenario, checks);
+  check_choices(scenario, checks);
+  check_widths(*model, plan, checks);
+  const int64_t steps = steps_of(plan, passes_of(scenario, plan));
+  checks.require(
+      steps <= kMostReplaySteps, "--generate",
+      fmt::format("{} steps would have to be measured; at most {} are", steps, kMostReplaySteps),
+      "lower --generate or --prompt, or raise --ubatch-size");
+  return std::move(checks).take();
+}
+
+int64_t steps_of(const MemoryPlan& plan, const Passes& passes) {
+  const auto steps = [](const PhasePlan& phase, int64_t count) {
+    return checked_mul(static_cast<int64_t>(phase.schedule.order.size()), count);
+  };
+  return checked_add(steps(plan.prefill, passes.prefill), steps(plan.decode, passes.decode));
+}
+
+int64_t logits_bytes(const MemoryPlan& plan, const Passes& passes) {
+  int64_t total = 0;
+  for (const PhasePlan* phase : {&plan.prefill, &plan.decode}) {
+    const int64_t count = phase == &plan.prefill ? passes.prefill : passes.decode;
+    for (const Tensor& tensor : phase->graph.tensors()) {
+      if (tensor.kind != TensorKind::kOutput) continue;
+      total = checked_add(total, checked_mul(tensor.bytes.count(), count));
+    }
+  }
+  return total;
+}
+
+Diagnostics missing_room(const MemoryPlan& plan, const Passes& passes, Bytes predicted,
+                         const std::filesystem::path& folder) {
+  using literals::operator""_MiB;
+  Checks checks;
+  const Bytes file = Bytes::of(checked_add(weight_file_bytes(plan), logits_bytes(plan, passes)));
+  const Bytes space = Bytes::of(free_space(folder));
+  checks.require(file + 16_MiB <= space, "TMPDIR",
+                 fmt::format("{} of scratch space are needed in {}, {} are free",
+                             format_bytes(file), folder.string(), format_bytes(space)),
+                 "shrink the model with --model-scale, or name another folder in TMPDIR");
+  const std::optional<Bytes> memory = available_memory();
+  checks.require(!memory || predicted + 64_MiB <= *memory, "MODEL",
+                 fmt::format("{} would be held, {} of memory are available",
+                             format_bytes(predicted), format_bytes(memory.value_or(Bytes{}))),
+                 "shrink the model with --model-scale, or the context with --ctx-size");
+  return std::move(checks).take();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,109 @@
+#include "sim/replay/resident.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <system_error>
+
+namespace tidemark {
+namespace {
+
+constexpr size_t kFirstBuffer = size_t{1} << 18;
+
+std::optional<AddressRange> parse_range(std::string_view line) {
+  AddressRange range;
+  const char* end = line.data() + line.size();
+  const auto lower = std::from_chars(line.data(), end, range.lower, 16);
+  if (lower.ec != std::errc{} || lower.ptr == end || *lower.ptr != '-') return std::nullopt;
+  const auto upper = std::from_chars(lower.ptr + 1, end, range.upper, 16);
+  if (upper.ec != std::errc{}) return std::nullopt;
+  return range;
+}
+
+// "Rss:   8 kB" -> 8 KiB.
+std::optional<Bytes> parse_kib(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return std::nullopt;
+  line.remove_prefix(key.size());
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  int64_t kib = 0;
+  if (std::from_chars(line.data(), line.data() + line.size(), kib).ec != std::errc{})
+    return std::nullopt;
+  return Bytes::of(kib) * 1024;
+}
+
+bool lies_in_one_of(const AddressRange& inner, std::span<const AddressRange> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const AddressRange& outer) {
+    return outer.lower <= inner.lower && inner.upper <= outer.upper;
+  });
+}
+
+std::optional<Bytes> find_kib(const char* file, std::string_view key) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (const auto value = parse_kib(line, key)) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Bytes resident_in_smaps(std::string_view smaps, std::span<const AddressRange> ranges) {
+  Bytes sum;
+  bool counts = false;
+  while (!smaps.empty()) {
+    const size_t end = std::min(smaps.find('\n'), smaps.size());
+    const std::string_view line = smaps.substr(0, end);
+    smaps.remove_prefix(std::min(end + 1, smaps.size()));
+    // A mapping's first line begins with its address in lower case, the names of its fields in
+    // upper case.
+    const bool is_field = !line.empty() && line.front() >= 'A' && line.front() <= 'Z';
+    if (!is_field) {
+      const std::optional<AddressRange> range = parse_range(line);
+      counts = range && lies_in_one_of(*range, ranges);
+    } else if (counts) {
+      sum += parse_kib(line, "Rss:").value_or(Bytes{});
+    }
+  }
+  return sum;
+}
+
+ResidentReader::ResidentReader() : file_(::open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)) {
+  if (file_ < 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot open /proc/self/smaps");
+  }
+  text_.resize(kFirstBuffer);
+}
+
+ResidentReader::~ResidentReader() { ::close(file_); }
+
+Bytes ResidentReader::resident(std::span<const AddressRange> ranges) {
+  size_t length = 0;
+  while (true) {
+    if (length == text_.size()) text_.resize(2 * text_.size());
+    const ssize_t got =
+        ::pread(file_, text_.data() + length, text_.size() - length, static_cast<off_t>(length));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw std::system_error(errno, std::generic_category(), "cannot read smaps");
+    if (got == 0) break;
+    length += static_cast<size_t>(got);
+  }
+  return resident_in_smaps(std::string_view(text_).substr(0, length), ranges);
+}
+
+bool reset_process_peak() {
+  const int file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool written = ::write(file, "5", 1) == 1;
+  ::close(file);
+  return written;
+}
+
+std::optional<Bytes> process_peak() { return find_kib("/proc/self/status", "VmHWM:"); }
+
+std::optional<Bytes> available_memory() { return find_kib("/proc/meminfo", "MemAvailable:"); }
+
+}  // namespace tidemark

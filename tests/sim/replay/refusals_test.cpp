@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/replay/replay_input.h"
+#include "tiny.h"
+
+namespace tidemark {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::tiny_scenario;
+
+std::string refusal(const Scenario& scenario, const std::string& scratch = ::testing::TempDir()) {
+  const Result<ReplayOutcome> outcome = replay(std::span(&scenario, 1), {.scratch = scratch});
+  return to_string(outcome.diagnostics());
+}
+
+TEST(ReplayRefusals, SayAllThatTheKernelsCannotDo) {
+  Scenario scenario = tiny_scenario(StrategyKind::kBlockCache);
+  scenario.quant = DType::kQ4_0;
+  scenario.type_act = DType::kF32;
+  scenario.type_k = DType::kF32;
+  scenario.type_v = DType::kQ8_0;
+  scenario.n_seq = 2;
+  scenario.engine.activations = ActivationPolicy::kLive;
+  EXPECT_EQ(refusal(scenario),
+            "error: --quant: the replay runs int8 weights, not Q4_0\n"
+            "  hint: add --quant int8\n"
+            "error: --activation-type: the replay runs int8 activations, not f32\n"
+            "  hint: leave --activation-type out\n"
+            "error: --cache-type-k: the replay keeps the KV cache in int8 or f16, not f32\n"
+            "  hint: add --cache-type-k int8\n"
+            "error: --cache-type-v: the replay keeps the KV cache in int8 or f16, not Q8_0\n"
+            "  hint: add --cache-type-v int8\n"
+            "error: --strategy: the replay has no block cache\n"
+            "  hint: there are: resident, layerwise, double-buffer\n"
+            "error: --parallel: the replay runs one sequence\n"
+            "  hint: leave --parallel out\n"
+            "error: --engine: arena plans no arena that could be replayed\n"
+            "  hint: add --engine tidemark\n");
+}
+
+TEST(ReplayRefusals, AListOfSizesHasNothingToCompute) {
+  Scenario scenario = tiny_scenario();
+  scenario.model = testing::demo_layers();
+  EXPECT_EQ(
+      refusal(scenario),
+      "error: MODEL: demo-layers is a list of sizes and has no layers that could be computed\n"
+      "  hint: name a decoder: see `tidemark list models`\n");
+}
+
+TEST(ReplayRefusals, TokensMustFitTheContext) {
+  Scenario scenario = tiny_scenario();
+  scenario.generate = Tokens(13);  // 5 + 12 = 17 of 16 cells
+  EXPECT_EQ(refusal(scenario),
+            "error: --generate: 17 cells are needed, the context has 16\n"
+            "  hint: raise --ctx-size, or lower --prompt or --generate\n");
+}
+
+TEST(ReplayRefusals, AMissingScratchFolder) {
+  EXPECT_THAT(refusal(tiny_scenario(), "/no/such/folder"),
+              HasSubstr("cannot use /no/such/folder: No such file or directory"));
+}
+
+TEST(ReplayRefusals, NoRoomOnDiskOrInMemoryIsSaidBeforeAnythingIsWritten) {
+  const MemoryPlan plan = testing::plan_of(tiny_scenario());
+  const Passes passes = passes_of(tiny_scenario(), plan);
+  EXPECT_TRUE(missing_room(plan, passes, Bytes::of(1), ::testing::TempDir()).empty());
+  const std::string memory =
+      to_string(missing_room(plan, passes, Bytes::of(int64_t{1} << 60), ::testing::TempDir()));
+  EXPECT_THAT(memory, HasSubstr("would be held"));
+  Passes endless = passes;
+  endless.decode = int64_t{1} << 50;
+  EXPECT_THAT(to_string(missing_room(plan, endless, Bytes::of(1), ::testing::TempDir())),
+              HasSubstr("of scratch space are needed"));
+  EXPECT_EQ(logits_bytes(plan, passes), 4 * 300 * 4)
+      << "two prefill and two decode passes of a row";
+}
+
+TEST(ReplayRefusals, MoreStepsThanCanBeKept) {
+  Scenario scenario = tiny_scenario();
+  scenario.n_ctx = Tokens(1'000'000);
+  scenario.generate = Tokens(900'000);
+  EXPECT_THAT(refusal(scenario), HasSubstr("steps would have to be measured; at most 2000000 are"));
+}
+
+}  // namespace
+}  // namespace tidemark
