@@ -12,6 +12,7 @@
 #include "planner/config/yaml_reader.h"
 #include "planner/report/report.h"
 #include "planner/report/stages.h"
+#include "sweep.h"
 
 namespace tidemark::cli {
 namespace {
@@ -54,8 +55,9 @@ std::string cli11_flags(std::string_view flags) {
   return std::string(long_short ? flags.substr(comma + 1) : flags);
 }
 
-void add_scenario_flags(CLI::App& verb, Flags& flags) {
-  verb.add_option("MODEL", flags.settings["model"], kModelHelp);
+// `model`: the argument MODEL, or a flag where a verb has no such argument.
+void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model = "MODEL") {
+  verb.add_option(model, flags.settings["model"], kModelHelp);
   for (const SettingInfo& setting : settings_table()) {
     if (setting.flags.empty()) continue;
     std::string help = setting_help(setting);
@@ -89,8 +91,11 @@ ScenarioOptions scenario_options(const CLI::App& verb, const Flags& flags) {
   for (const SettingInfo& setting : settings_table()) {
     const std::string key(setting.key);
     if (setting.flags.empty() && key != "model") continue;
-    const std::string flag = key == "model" ? "MODEL" : std::string(setting.flags);
-    const std::string longest = flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
+    const bool model_flag = verb.get_option_no_throw("--model") != nullptr;
+    const std::string model = model_flag ? "--model" : "MODEL";
+    const std::string flag = key == "model" ? model : std::string(setting.flags);
+    const std::string longest =
+        flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
     const CLI::Option* option = verb.get_option_no_throw(longest);
     if (option != nullptr && option->count() > 0) {
       options.flags[key] = {.text = flags.settings.at(key), .origin = "flag " + longest};
@@ -129,7 +134,10 @@ struct CommandLine {
   Flags flags{};
   PlanOptions plan{};
   SimulateOptions simulate{};
+  ReplayCommand replay{};
   ListOptions list{};
+  SweepCommand sweep{};
+  SweepShowCommand sweep_show{};
   std::function<int()> action{};
 };
 
@@ -190,6 +198,29 @@ void add_simulate(CommandLine& line) {
   });
 }
 
+void add_replay(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "replay", "Executes the plan here with INT8 kernels; measured memory against predicted");
+  add_scenario_flags(*verb, line.flags);
+  add_output_flags(*verb, line.flags);
+  verb->add_option("--shift-offset", line.replay.shift,
+                   "Break the plan on purpose to see the check work: moves one tensor in the arena")
+      ->option_text("TENSOR=BYTES");
+  verb->footer(
+      "Examples:\n"
+      "  tidemark replay minicpm-2b --model-scale 0.25 --prompt 8 --generate 2\n"
+      "  tidemark replay minicpm-2b --model-scale 0.1 --strategy resident,layerwise,double-buffer\n"
+      "Weights are made up from --seed and written to a scratch file below TMPDIR.\n"
+      "Exit code 1 on a wrong output or an error over tolerance, 130 when interrupted.");
+  verb->callback([&line, verb] {
+    line.action = [&line, verb] {
+      line.replay.scenario = scenario_options(*verb, line.flags);
+      line.replay.output = output_options(line.flags);
+      return run_replay(line.replay);
+    };
+  });
+}
+
 void add_list(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand("list", "What there is: models, devices, engines, ...");
   verb->add_option("WHAT", line.list.what,
@@ -205,13 +236,65 @@ void add_list(CommandLine& line) {
   });
 }
 
+void add_sweep_show(CommandLine& line, CLI::App& sweep) {
+  CLI::App* verb = sweep.add_subcommand("show", "The rows of a sweep's file");
+  SweepShowCommand& show = line.sweep_show;
+  verb->add_option("FILE", show.store, "A file written by `tidemark sweep -o`")->required();
+  verb->add_option("--format", show.format, "table (default), csv, jsonl or md")
+      ->check(CLI::IsMember({"table", "csv", "jsonl", "md"}));
+  verb->add_option("-o,--output", show.output.file, "Write to FILE instead of standard output")
+      ->option_text("FILE");
+  verb->add_flag("--quiet", show.output.quiet, "No talk on standard error");
+  verb->add_option("--color", show.output.color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  verb->footer(
+      "Examples:\n  tidemark sweep show phones.db\n  tidemark sweep show phones.db --format csv");
+  verb->callback([&line, &show] { line.action = [&show] { return run_sweep_show(show); }; });
+}
+
+void add_sweep(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "sweep",
+      "A grid of scenarios in parallel; rows are kept, so a second run computes what is missing");
+  SweepCommand& sweep = line.sweep;
+  verb->add_option("FILE", sweep.file, "A sweep file by name or path; without one, flags alone");
+  add_scenario_flags(*verb, line.flags, "--model");
+  verb->add_option("--threads", sweep.threads, "Threads [all cores]")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1024));
+  verb->add_option("-o,--output", sweep.store, "Keep the rows in FILE, an SQLite database")
+      ->option_text("FILE.db");
+  verb->add_option("--format", sweep.format,
+                   "Print the rows: table (default without -o), csv, jsonl, md")
+      ->check(CLI::IsMember({"table", "csv", "jsonl", "md"}));
+  verb->add_flag("--quiet", sweep.output.quiet, "No talk on standard error");
+  verb->add_option("--color", sweep.output.color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  verb->footer(
+      "Every setting takes several values: lists a,b and ranges 512-65536*2 or 1-8+1.\n"
+      "Examples:\n"
+      "  tidemark sweep --model minicpm-2b --quant int4,int8 --ctx-size 512-8192*2\n"
+      "  tidemark sweep minicpm-2b-phones -o phones.db\n"
+      "Exit code 0 also when scenarios fail: their rows say why. 130 when interrupted.");
+  add_sweep_show(line, *verb);
+  verb->callback([&line, verb] {
+    if (!verb->get_subcommands().empty()) return;  // `sweep show`
+    line.action = [&line, verb] {
+      line.sweep.scenario = scenario_options(*verb, line.flags);
+      return run_sweep_verb(line.sweep);
+    };
+  });
+}
+
 // Parses the arguments and calls the verb they name.
 int run(std::vector<std::string> arguments) {
   CommandLine line;
   describe_program(line);
   add_plan(line);
   add_simulate(line);
+  add_replay(line);
   add_list(line);
+  add_sweep(line);
   try {
     arguments = expand_short_flags(arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first

@@ -38,7 +38,7 @@ bool names_a_switch(const std::string& text) {
 
 Result<std::vector<Scenario>> resolve(const ScenarioOptions& options) {
   Diagnostics problems;
-  SettingMap settings;
+  SettingMap settings = options.defaults;
   if (!options.scenario_file.empty()) {
     if (auto failed = add_layer(settings, load_scenario_file(options.scenario_file)))
       append(problems, *failed);

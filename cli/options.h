@@ -27,6 +27,7 @@ struct OutputOptions {
 
 // What every verb that takes a scenario shares.
 struct ScenarioOptions {
+  SettingMap defaults{};                   // of the verb; anything else wins over them
   std::string scenario_file{};             // --scenario
   SettingMap flags{};                      // one entry a setting flag that was given
   std::vector<std::string> assignments{};  // --set key=value
@@ -46,6 +47,12 @@ struct SimulateOptions {
   std::string trace_file{};
 };
 
+struct ReplayCommand {
+  ScenarioOptions scenario{};
+  OutputOptions output{};
+  std::string shift{};  // --shift-offset TENSOR=BYTES; empty = the plan as it is
+};
+
 struct ListOptions {
   std::string what{};
   OutputOptions output{};
@@ -53,6 +60,7 @@ struct ListOptions {
 
 int run_plan(const PlanOptions& options);
 int run_simulate(const SimulateOptions& options);
+int run_replay(const ReplayCommand& command);
 int run_list(const ListOptions& options);
 
 // Flags > --set > environment > scenario file, lists expanded, each resolved. All problems at once.
