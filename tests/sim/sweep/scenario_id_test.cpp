@@ -1,0 +1,136 @@
+#include "sim/sweep/scenario_id.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+namespace tidemark {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Scenario uniform_scenario() {
+  Scenario scenario;
+  LayerSpec layer{.attention = {.n_head = 8, .n_head_kv = 2, .head_dim = 16},
+                  .feed_forward = {.n_ff = 64}};
+  scenario.model = {
+      .name = "small",
+      .architecture = "llama",
+      .dims = TransformerSpec{
+          .n_embd = 128, .n_vocab = 1000, .layers = std::vector<LayerSpec>(3, layer)}};
+  scenario.settings = {{"model", "small", "flag MODEL"}, {"ctx_size", "4096", "default"}};
+  return scenario;
+}
+
+TransformerSpec& dims(Scenario& scenario) { return std::get<TransformerSpec>(scenario.model.dims); }
+
+TEST(ScenarioIdTest, FnvVectors) {
+  EXPECT_EQ(hex_id(fnv1a_64("")), "cbf29ce484222325");
+  EXPECT_EQ(hex_id(fnv1a_64("a")), "af63dc4c8601ec8c");
+  EXPECT_EQ(hex_id(fnv1a_64("foobar")), "85944171f73967e8");
+}
+
+TEST(ScenarioIdTest, AnIdIsSixteenDigitsAlsoForASmallHash) {
+  EXPECT_EQ(hex_id(0x2a), "000000000000002a");
+}
+
+TEST(ScenarioIdTest, EqualLayersAreOneLine) {
+  const std::string text = canonical_text(uniform_scenario());
+  EXPECT_THAT(text, HasSubstr("\nmodel.layers=3 x heads 8/2x16 ff 64\n"));
+}
+
+TEST(ScenarioIdTest, WhereAValueCameFromAndDescriptionsDoNotCount) {
+  Scenario scenario = uniform_scenario();
+  scenario.model.source = "another page";
+  scenario.device.description = "the blue one";
+  scenario.settings[1].origin = "flag --ctx-size";
+  EXPECT_EQ(canonical_text(scenario), canonical_text(uniform_scenario()));
+}
+
+// Each change of what a result depends on, alone, must change the text.
+TEST(ScenarioIdTest, EveryNumberCounts) {
+  using Change = std::function<void(Scenario&)>;
+  const std::vector<Change> changes = {
+      [](Scenario&) {},
+      [](Scenario& s) { s.model.architecture = "minicpm"; },
+      [](Scenario& s) { s.model.dtype = DType::kF32; },
+      [](Scenario& s) { dims(s).n_embd = 129; },
+      [](Scenario& s) { dims(s).n_vocab = 1001; },
+      [](Scenario& s) { dims(s).tied_embeddings = true; },
+      [](Scenario& s) { dims(s).layers.pop_back(); },
+      [](Scenario& s) { dims(s).layers[1].attention.n_head_kv = 4; },
+      [](Scenario& s) { dims(s).layers[2].attention.n_head_kv = 4; },
+      [](Scenario& s) { dims(s).layers[2].feed_forward.n_ff = 65; },
+      [](Scenario& s) { s.model.dims = LayerListSpec{}; },
+      [](Scenario& s) {
+        s.model.dims = LayerListSpec{{{.name = "a"}, {.name = "b"}}};
+      },
+      [](Scenario& s) {
+        s.model.dims = LayerListSpec{{{.name = "b"}, {.name = "a"}}};
+      },
+      [](Scenario& s) { s.device.ram_total = Bytes::of(1); },
+      [](Scenario& s) { s.device.app_available = Bytes::of(1); },
+      [](Scenario& s) { s.device.app_hard_limit = Bytes::of(0); },
+      [](Scenario& s) { s.device.memory_bandwidth = BytesPerSecond::of(1); },
+      [](Scenario& s) { s.device.flash_read = BytesPerSecond::of(1); },
+      [](Scenario& s) { s.device.flash_latency = Duration::ns(1); },
+      [](Scenario& s) { s.device.compute = OpsPerSecond::of(1); },
+      [](Scenario& s) { s.device.page_size = Bytes::of(1); },
+      [](Scenario& s) { s.engine.policy = EnginePolicy::kTextbook; },
+      [](Scenario& s) { s.engine.activations = ActivationPolicy::kLive; },
+      [](Scenario& s) { s.engine.runtime_fixed = Bytes::of(1); },
+      [](Scenario& s) { s.engine.runtime_ratio = 0.1; },
+      [](Scenario& s) { s.engine.alignment = Alignment::of(32); },
+      [](Scenario& s) { s.quant = DType::kInt4; },
+      [](Scenario& s) { s.n_ctx = Tokens(1); },
+      [](Scenario& s) { s.n_batch = Tokens(1); },
+      [](Scenario& s) { s.n_ubatch = Tokens(1); },
+      [](Scenario& s) { s.n_seq = 2; },
+      [](Scenario& s) { s.n_outputs = 2; },
+      [](Scenario& s) { s.type_k = DType::kQ8_0; },
+      [](Scenario& s) { s.type_v = DType::kQ8_0; },
+      [](Scenario& s) { s.type_act = DType::kF16; },
+      [](Scenario& s) { s.flash_attention = false; },
+      [](Scenario& s) { s.planner = PlannerKind::kNoReuse; },
+      [](Scenario& s) { s.strategy = StrategyKind::kLayerwise; },
+      [](Scenario& s) { s.cache.capacity = Bytes::of(1); },
+      [](Scenario& s) { s.cache.policy = CachePolicy::kMru; },
+      [](Scenario& s) { s.cache.pinned = {"a"}; },
+      [](Scenario& s) { s.trace = {"a"}; },
+      [](Scenario& s) { s.margin_ratio = 0.2; },
+      [](Scenario& s) { s.budget = Bytes::of(0); },
+      [](Scenario& s) { s.prompt = Tokens(1); },
+      [](Scenario& s) { s.generate = Tokens(1); },
+      [](Scenario& s) { s.seed = 1; },
+      [](Scenario& s) { s.settings[1].value = "8192"; },
+  };
+  std::set<std::string> texts;
+  for (const Change& change : changes) {
+    Scenario scenario = uniform_scenario();
+    change(scenario);
+    texts.insert(canonical_text(scenario));
+  }
+  EXPECT_EQ(texts.size(), changes.size());
+}
+
+TEST(ScenarioIdTest, ALineBreakInAValueMakesNoLine) {
+  Scenario one = uniform_scenario();
+  one.settings = {{"model", "a\nsettings.ctx_size=1", ""}};
+  Scenario two = uniform_scenario();
+  two.settings = {{"model", "a", ""}, {"ctx_size", "1", ""}};
+  EXPECT_NE(canonical_text(one), canonical_text(two));
+  EXPECT_THAT(canonical_text(one), HasSubstr("settings.model=a\\nsettings.ctx_size=1\n"));
+}
+
+TEST(ScenarioIdTest, SettingsThatDoNotResolveAreNamedByWhatWasWritten) {
+  const std::string text = unresolved_text({{"model", {.text = "nosuch", .origin = "flag MODEL"}}});
+  EXPECT_THAT(text, HasSubstr("unresolved=1\n"));
+  EXPECT_THAT(text, HasSubstr("settings.model=nosuch\n"));
+  EXPECT_THAT(text, Not(HasSubstr("flag")));
+}
+
+}  // namespace
+}  // namespace tidemark
