@@ -117,7 +117,7 @@ Result<GridTexts> texts_of(const SweepCommand& command) {
     if (setting) texts = overlay(std::move(texts), *setting);
   }
   texts = overlay(std::move(texts), command.scenario.flags);
-  if (!contains(texts, "model")) {
+  if (problems.empty() && !contains(texts, "model")) {
     append(problems, one_error("sweep", "no model is given", "name some: --model minicpm-2b"));
   }
   if (!problems.empty()) return problems;

@@ -68,8 +68,9 @@ std::optional<UnitError> wrong_range(const Range& range, const RangeText& text) 
     return UnitError{"a range has no negative end", "list negative values one by one: -2,-1,0"};
   }
   if (range.last < range.first) {
+    const std::string step = text.sign == 0 ? "" : fmt::format("{}{}", text.sign, text.step);
     return UnitError{fmt::format("the range ends at {}, below its start {}", text.last, text.first),
-                     fmt::format("write {}-{}", text.last, text.first)};
+                     fmt::format("write {}-{}{}", text.last, text.first, step)};
   }
   if (range.step < 0) {
     return UnitError{fmt::format("the step {} is negative", text.step),
