@@ -26,6 +26,11 @@ bool names_setting(const SettingInfo& info, std::string_view flag) {
   return false;
 }
 
+// "--ctx-size" of "-c,--ctx-size".
+std::string long_flag(const SettingInfo& info) {
+  return std::string(info.flags.substr(info.flags.find(',') + 1));
+}
+
 const SettingInfo* setting_of_flag(std::string_view flag) {
   for (const SettingInfo& info : settings_table()) {
     if (names_setting(info, flag)) return &info;
@@ -65,7 +70,7 @@ class Parser {
         setting_of_flag(name) == nullptr) {
       std::vector<std::string> known = kOwnFlags;
       for (const SettingInfo& info : settings_table()) {
-        if (!info.flags.empty()) known.emplace_back(info.flags.substr(info.flags.rfind('-', 2)));
+        if (!info.flags.empty()) known.push_back(long_flag(info));
       }
       add(name, "is not a flag of tidemark-gui", suggestion(name, "flags are", known));
       return;

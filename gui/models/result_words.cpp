@@ -43,7 +43,9 @@ std::string outcome_words(const SimReport& report) {
          format_duration(report.peak_time) + ", " + one_line(report.peak_at);
 }
 
+// A trace of accesses gives no token.
 std::string time_words(const SimReport& report) {
+  if (report.ttft == Duration{}) return "End at " + format_duration(report.end) + ".";
   std::string words = "First token after " + format_duration(report.ttft);
   if (report.tpot) {
     words += ", then " + format_duration(*report.tpot) + " per token (" +

@@ -57,6 +57,9 @@ MainWindow::MainWindow(bool remembers, RunController::Runner runner, QWidget* pa
   updateActions();
 }
 
+// A field that loses the focus says so; the settings it speaks to must still be there.
+MainWindow::~MainWindow() { delete takeCentralWidget(); }
+
 void MainWindow::makeContent() {
   auto* content = new QWidget;
   halves_ = new QBoxLayout(QBoxLayout::LeftToRight, content);

@@ -28,6 +28,7 @@ class MainWindow : public QMainWindow {
   // `remembers`: keeps its place on the screen and the recent files from one start to the next.
   explicit MainWindow(bool remembers, RunController::Runner runner = run_settings,
                       QWidget* parent = nullptr);
+  ~MainWindow() override;
 
   // Opens the files, makes the edits, and begins the first run; without a model among them, the
   // built-in example. Problems with the files come back and are shown as well.
@@ -35,6 +36,7 @@ class MainWindow : public QMainWindow {
   Diagnostics openFile(const std::string& file);
 
   ScenarioSettings& settings() { return settings_; }
+  const ScenarioSettings& settings() const { return settings_; }
   const ResultsPage& page() const { return *page_; }
   // Of the settings as they are, once settled() has been said; nullptr before the first.
   std::shared_ptr<const RunResult> result() const { return result_; }

@@ -51,7 +51,9 @@ QColor color_of_part(const QString& key, const QPalette& palette) {
   static const QHash<QString, QColor> colors = {
       {"runtime", "#8a94a0"},  {"output", "#cc79a7"},  {"recurrent_state", "#009e73"},
       {"kv_cache", "#e69f00"}, {"compute", "#f0e442"}, {"weights", "#3b82bd"},
-      {"predicted", "#3b82bd"}};
+  };
+  // Pale, so that the measured line stands out against it.
+  if (key == QLatin1String("predicted")) return QColor(is_dark(palette) ? "#2c5478" : "#a9cdea");
   if (key == QLatin1String("measured")) return QColor(is_dark(palette) ? "#ffb000" : "#8c2d04");
   const QColor color = colors.value(key, QColor("#8a94a0"));
   return is_dark(palette) ? color.darker(112) : color;
