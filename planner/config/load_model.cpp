@@ -9,11 +9,11 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t kMostLayers = 10000;
+constexpr int64_t kMostLayers = 1000;
 constexpr int64_t kMostWidth = int64_t{1} << 24;
 constexpr int64_t kMostVocabulary = int64_t{1} << 26;
 constexpr int64_t kMostContext = int64_t{1} << 30;
-constexpr size_t kMostListedLayers = 100000;
+constexpr size_t kMostListedLayers = 10000;
 
 // The numbers of a uniform transformer; 0 = missing or wrong, already reported.
 struct Dimensions {

@@ -99,7 +99,14 @@ Result<SettingMap> load_scenario_file(std::string_view name_or_path) {
   if (!path) return path.diagnostics();
   const Result<std::string> text = read_config(*path);
   if (!text) return text.diagnostics();
-  return parse_scenario(path->string(), *text);
+  Result<SettingMap> settings = parse_scenario(path->string(), *text);
+  if (!settings || is_config_path(name_or_path)) return settings;
+  // A built-in scenario is told by its name: the same words in every checkout.
+  SettingMap named = std::move(settings).value();
+  for (auto& [key, setting] : named) {
+    setting.origin = fmt::format("scenario {}:{}", name_or_path, setting.where.line);
+  }
+  return named;
 }
 
 Result<SettingMap> parse_scenario(const std::string& file, std::string_view text) {

@@ -97,6 +97,13 @@ std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& 
         fmt::format("The block cache holds {}, {}.", format_bytes_exact(plan.cache_capacity),
                     scenario.cache.capacity == Bytes{} ? "what the limit leaves" : "as asked for"));
   }
+  if (scenario.engine.activations == ActivationPolicy::kLive &&
+      scenario.strategy != StrategyKind::kResident) {
+    notes.emplace_back(
+        "Activations come and go under this engine, and weights under this strategy: the total "
+        "adds "
+        "up their largest sizes, which may not coincide. `tidemark simulate` gives the peak.");
+  }
   return notes;
 }
 

@@ -148,10 +148,11 @@ class Run {
     const Verdict answer = verdict(breakdown_of(peak.parts), limit);
     if (!answer.fits) {
       report.outcome = SimOutcome::kOverLimit;
-      report.reason = fmt::format("peak {} is {} over the limit of {} at {}; most of it is {}",
+      const bool loading = peak.place.kind == Place::Kind::kLoading;
+      report.reason = fmt::format("peak {} is {} over the limit of {} {} {}; most of it is {}",
                                   format_bytes(peak.total), format_bytes(peak.total - limit.limit),
-                                  format_bytes(limit.limit), report.peak_at,
-                                  label_of_part(answer.binding_term));
+                                  format_bytes(limit.limit), loading ? "while" : "at",
+                                  report.peak_at, label_of_part(answer.binding_term));
     }
     report.curve = ledger_.take_curve();
   }
