@@ -66,7 +66,8 @@ class ReplayReader {
   void read_run(const QJsonObject& run, const std::string& path) {
     MeasuredCurve curve;
     curve.model = run[QLatin1String("model")][QLatin1String("name")].toString().toStdString();
-    curve.strategy = strategy_of(run);
+    curve.strategy = setting_of(run, "strategy");
+    curve.model_scale = setting_of(run, "model_scale");
     curve.predicted_peak = bytes(run, "predicted_peak_bytes", path);
     curve.measured_peak = bytes(run, "measured_peak_bytes", path);
     curve.relative_error = run[QLatin1String("relative_error")].toDouble();
@@ -93,12 +94,12 @@ class ReplayReader {
                            .measured = bytes(step, "measured_bytes", path)});
   }
 
-  static std::string strategy_of(const QJsonObject& run) {
-    const QJsonValue stated = run[QLatin1String("strategy")];
+  // From the settings; the strategy stands in the document itself as well.
+  static std::string setting_of(const QJsonObject& run, const char* key) {
+    const QJsonValue stated = run[QLatin1String(key)];
     if (stated.isString()) return stated.toString().toStdString();
-    return run[QLatin1String("settings")][QLatin1String("strategy")][QLatin1String("value")]
-        .toString()
-        .toStdString();
+    const QJsonValue setting = run[QLatin1String("settings")][QLatin1String(key)];
+    return setting[QLatin1String("value")].toString().toStdString();
   }
 
   int64_t integer(const QJsonObject& object, const char* key, const std::string& path) {
@@ -163,7 +164,9 @@ Result<std::vector<MeasuredCurve>> parse_replay(const std::string& file, const Q
 
 ChartShapes measured_shapes(const MeasuredCurve& curve) {
   ChartShapes shapes;
+  const bool is_scaled = !curve.model_scale.empty() && curve.model_scale != "1";
   shapes.title = text("replay of " + one_line(curve.model) +
+                      (is_scaled ? " scaled by " + one_line(curve.model_scale) : "") +
                       (curve.strategy.empty() ? "" : ", " + one_line(curve.strategy)) +
                       ": measured peak " + format_bytes(curve.measured_peak) + ", predicted " +
                       format_bytes(curve.predicted_peak) + ", ") +

@@ -20,6 +20,7 @@ struct MeasuredStep {
 struct MeasuredCurve {
   std::string model{};
   std::string strategy{};
+  std::string model_scale{};  // "0.25"; empty or "1" = the model itself
   Bytes predicted_peak{};
   Bytes measured_peak{};
   double relative_error = 0;

@@ -60,6 +60,12 @@ TEST(MeasuredCurve, LaysMeasuredOverPredictedByStep) {
             "replay of small, layerwise: measured peak 293 MiB, predicted 300 MiB, -2.33 %");
 }
 
+TEST(MeasuredCurve, SaysThatTheModelWasScaled) {
+  MeasuredCurve curve = curve_of(kRun);
+  curve.model_scale = "0.25";
+  EXPECT_TRUE(measured_shapes(curve).title.startsWith("replay of small scaled by 0.25, layerwise"));
+}
+
 TEST(MeasuredCurve, SaysWhenOutputsDiffer) {
   MeasuredCurve curve = curve_of(kRun);
   curve.outputs_match = false;
