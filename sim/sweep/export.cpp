@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "planner/report/escape.h"
@@ -100,23 +101,30 @@ std::vector<Cell> head_cells(const SummaryTable& table) {
   return cells;
 }
 
-std::string table_head(const SummaryTable& table, int64_t rows, TextStyle style) {
-  std::string text = fmt::format("Sweep of {} scenario{}\n\n", rows, rows == 1 ? "" : "s");
-  if (!table.fixed.empty()) {
-    std::string items;
-    for (const std::string& item : table.fixed) items += (items.empty() ? "" : " · ") + item;
-    text += paragraph("Fixed", items) + "\n";
+// "Fixed      ctx_size 4096, parallel 1, ...", wrapped between items.
+std::string fixed_paragraph(const SummaryTable& table) {
+  std::vector<std::string> items = table.fixed;
+  for (size_t i = 0; i + 1 < items.size(); ++i) items[i] += ",";
+  std::string text;
+  for (const std::string& line : wrap_items(items, kPageWidth - kLabelWidth)) {
+    const std::string_view label = text.empty() ? "Fixed" : "";
+    text += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
   }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string table_head(const SummaryTable& table, int64_t rows, TextStyle style) {
   int width = -2;
   for (const int column : table.widths) width += column + 2;
-  return text + table_line(table, head_cells(table), style) +
+  return fmt::format("Sweep of {} scenario{}\n\n", rows, rows == 1 ? "" : "s") +
+         fixed_paragraph(table) + table_line(table, head_cells(table), style) +
          std::string(static_cast<size_t>(std::max(width, 1)), '-') + "\n";
 }
 
 std::string markdown_head(const SummaryTable& table) {
   std::string text;
   for (const std::string& item : table.fixed) {
-    text += (text.empty() ? "Fixed: " : " · ") + markdown_text(item);
+    text += (text.empty() ? "Fixed: " : ", ") + markdown_text(item);
   }
   if (!text.empty()) text += "\n\n";
   text += markdown_line(head_cells(table)) + "|";

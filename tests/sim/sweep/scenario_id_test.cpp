@@ -50,63 +50,70 @@ TEST(ScenarioIdTest, WhereAValueCameFromAndDescriptionsDoNotCount) {
   EXPECT_EQ(canonical_text(scenario), canonical_text(uniform_scenario()));
 }
 
+using Change = std::function<void(Scenario&)>;
+
+const std::vector<Change> kSpecChanges = {
+    [](Scenario& s) { s.model.architecture = "minicpm"; },
+    [](Scenario& s) { s.model.dtype = DType::kF32; },
+    [](Scenario& s) { dims(s).n_embd = 129; },
+    [](Scenario& s) { dims(s).n_vocab = 1001; },
+    [](Scenario& s) { dims(s).tied_embeddings = true; },
+    [](Scenario& s) { dims(s).layers.pop_back(); },
+    [](Scenario& s) { dims(s).layers[1].attention.n_head_kv = 4; },
+    [](Scenario& s) { dims(s).layers[2].attention.n_head_kv = 4; },
+    [](Scenario& s) { dims(s).layers[2].feed_forward.n_ff = 65; },
+    [](Scenario& s) { s.model.dims = LayerListSpec{}; },
+    [](Scenario& s) {
+      s.model.dims = LayerListSpec{.layers = {{.name = "a"}, {.name = "b"}}};
+    },
+    [](Scenario& s) {
+      s.model.dims = LayerListSpec{.layers = {{.name = "b"}, {.name = "a"}}};
+    },
+    [](Scenario& s) { s.device.ram_total = Bytes::of(1); },
+    [](Scenario& s) { s.device.app_available = Bytes::of(1); },
+    [](Scenario& s) { s.device.app_hard_limit = Bytes::of(0); },
+    [](Scenario& s) { s.device.memory_bandwidth = BytesPerSecond::of(1); },
+    [](Scenario& s) { s.device.flash_read = BytesPerSecond::of(1); },
+    [](Scenario& s) { s.device.flash_latency = Duration::ns(1); },
+    [](Scenario& s) { s.device.compute = OpsPerSecond::of(1); },
+    [](Scenario& s) { s.device.page_size = Bytes::of(1); },
+    [](Scenario& s) { s.engine.policy = EnginePolicy::kTextbook; },
+    [](Scenario& s) { s.engine.activations = ActivationPolicy::kLive; },
+    [](Scenario& s) { s.engine.runtime_fixed = Bytes::of(1); },
+    [](Scenario& s) { s.engine.runtime_ratio = 0.1; },
+    [](Scenario& s) { s.engine.alignment = Alignment::of(32); },
+};
+
+const std::vector<Change> kChoiceChanges = {
+    [](Scenario& s) { s.quant = DType::kInt4; },
+    [](Scenario& s) { s.n_ctx = Tokens(1); },
+    [](Scenario& s) { s.n_batch = Tokens(1); },
+    [](Scenario& s) { s.n_ubatch = Tokens(1); },
+    [](Scenario& s) { s.n_seq = 2; },
+    [](Scenario& s) { s.n_outputs = 2; },
+    [](Scenario& s) { s.type_k = DType::kQ8_0; },
+    [](Scenario& s) { s.type_v = DType::kQ8_0; },
+    [](Scenario& s) { s.type_act = DType::kF16; },
+    [](Scenario& s) { s.flash_attention = false; },
+    [](Scenario& s) { s.planner = PlannerKind::kNoReuse; },
+    [](Scenario& s) { s.strategy = StrategyKind::kLayerwise; },
+    [](Scenario& s) { s.cache.capacity = Bytes::of(1); },
+    [](Scenario& s) { s.cache.policy = CachePolicy::kMru; },
+    [](Scenario& s) { s.cache.pinned = {"a"}; },
+    [](Scenario& s) { s.trace = {"a"}; },
+    [](Scenario& s) { s.margin_ratio = 0.2; },
+    [](Scenario& s) { s.budget = Bytes::of(0); },
+    [](Scenario& s) { s.prompt = Tokens(1); },
+    [](Scenario& s) { s.generate = Tokens(1); },
+    [](Scenario& s) { s.seed = 1; },
+    [](Scenario& s) { s.settings[1].value = "8192"; },
+};
+
 // Each change of what a result depends on, alone, must change the text.
 TEST(ScenarioIdTest, EveryNumberCounts) {
-  using Change = std::function<void(Scenario&)>;
-  const std::vector<Change> changes = {
-      [](Scenario&) {},
-      [](Scenario& s) { s.model.architecture = "minicpm"; },
-      [](Scenario& s) { s.model.dtype = DType::kF32; },
-      [](Scenario& s) { dims(s).n_embd = 129; },
-      [](Scenario& s) { dims(s).n_vocab = 1001; },
-      [](Scenario& s) { dims(s).tied_embeddings = true; },
-      [](Scenario& s) { dims(s).layers.pop_back(); },
-      [](Scenario& s) { dims(s).layers[1].attention.n_head_kv = 4; },
-      [](Scenario& s) { dims(s).layers[2].attention.n_head_kv = 4; },
-      [](Scenario& s) { dims(s).layers[2].feed_forward.n_ff = 65; },
-      [](Scenario& s) { s.model.dims = LayerListSpec{}; },
-      [](Scenario& s) {
-        s.model.dims = LayerListSpec{{{.name = "a"}, {.name = "b"}}};
-      },
-      [](Scenario& s) {
-        s.model.dims = LayerListSpec{{{.name = "b"}, {.name = "a"}}};
-      },
-      [](Scenario& s) { s.device.ram_total = Bytes::of(1); },
-      [](Scenario& s) { s.device.app_available = Bytes::of(1); },
-      [](Scenario& s) { s.device.app_hard_limit = Bytes::of(0); },
-      [](Scenario& s) { s.device.memory_bandwidth = BytesPerSecond::of(1); },
-      [](Scenario& s) { s.device.flash_read = BytesPerSecond::of(1); },
-      [](Scenario& s) { s.device.flash_latency = Duration::ns(1); },
-      [](Scenario& s) { s.device.compute = OpsPerSecond::of(1); },
-      [](Scenario& s) { s.device.page_size = Bytes::of(1); },
-      [](Scenario& s) { s.engine.policy = EnginePolicy::kTextbook; },
-      [](Scenario& s) { s.engine.activations = ActivationPolicy::kLive; },
-      [](Scenario& s) { s.engine.runtime_fixed = Bytes::of(1); },
-      [](Scenario& s) { s.engine.runtime_ratio = 0.1; },
-      [](Scenario& s) { s.engine.alignment = Alignment::of(32); },
-      [](Scenario& s) { s.quant = DType::kInt4; },
-      [](Scenario& s) { s.n_ctx = Tokens(1); },
-      [](Scenario& s) { s.n_batch = Tokens(1); },
-      [](Scenario& s) { s.n_ubatch = Tokens(1); },
-      [](Scenario& s) { s.n_seq = 2; },
-      [](Scenario& s) { s.n_outputs = 2; },
-      [](Scenario& s) { s.type_k = DType::kQ8_0; },
-      [](Scenario& s) { s.type_v = DType::kQ8_0; },
-      [](Scenario& s) { s.type_act = DType::kF16; },
-      [](Scenario& s) { s.flash_attention = false; },
-      [](Scenario& s) { s.planner = PlannerKind::kNoReuse; },
-      [](Scenario& s) { s.strategy = StrategyKind::kLayerwise; },
-      [](Scenario& s) { s.cache.capacity = Bytes::of(1); },
-      [](Scenario& s) { s.cache.policy = CachePolicy::kMru; },
-      [](Scenario& s) { s.cache.pinned = {"a"}; },
-      [](Scenario& s) { s.trace = {"a"}; },
-      [](Scenario& s) { s.margin_ratio = 0.2; },
-      [](Scenario& s) { s.budget = Bytes::of(0); },
-      [](Scenario& s) { s.prompt = Tokens(1); },
-      [](Scenario& s) { s.generate = Tokens(1); },
-      [](Scenario& s) { s.seed = 1; },
-      [](Scenario& s) { s.settings[1].value = "8192"; },
-  };
+  std::vector<Change> changes = {[](Scenario&) {}};
+  changes.insert(changes.end(), kSpecChanges.begin(), kSpecChanges.end());
+  changes.insert(changes.end(), kChoiceChanges.begin(), kChoiceChanges.end());
   std::set<std::string> texts;
   for (const Change& change : changes) {
     Scenario scenario = uniform_scenario();
@@ -131,6 +138,5 @@ TEST(ScenarioIdTest, SettingsThatDoNotResolveAreNamedByWhatWasWritten) {
   EXPECT_THAT(text, HasSubstr("settings.model=nosuch\n"));
   EXPECT_THAT(text, Not(HasSubstr("flag")));
 }
-
 }  // namespace
 }  // namespace tidemark
