@@ -24,14 +24,6 @@ KvType kv_type(DType dtype) {
   return dtype == DType::kInt8 ? KvType::kInt8 : KvType::kF16;
 }
 
-TensorId find_input(const Graph& graph, std::string_view name) {
-  for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kInput && tensor.name == name) return tensor.id;
-  }
-  check(false, "a decoder's graph has token ids and positions");
-  return {};
-}
-
 }  // namespace
 
 struct Executor::Call {
@@ -52,8 +44,7 @@ Executor::Executor(const TransformerSpec& model, const MemoryPlan& plan, const P
       inventory_(plan.weights),
       weights_(weights),
       scratch_(scratch),
-      scales_(activation_scales(phase.graph, plan.weights, std::ssize(model.layers))),
-      positions_(find_input(phase.graph, "positions")) {}
+      scales_(activation_scales(phase.graph, plan.weights, std::ssize(model.layers))) {}
 
 void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const {
   Call call{.op = op, .memory = memory};
@@ -125,7 +116,7 @@ void Executor::turn(const Call& call) const {
 }
 
 void Executor::store(const Call& call) const {
-  const TokenCells cells{.positions = as<int32_t>(call.memory.used(positions_))};
+  const TokenCells cells{.positions = call.memory.positions()};
   store_kv(key_shape(call.op), call.in_s8(0), scale(call.op.inputs[0]), cells,
            call.memory.used(call.op.outputs.at(0)));
   store_kv(value_shape(call.op), call.in_s8(1), scale(call.op.inputs[1]), cells,
@@ -138,7 +129,7 @@ void Executor::attend_flash(const Call& call) const {
                              .value_shape = value_shape(call.op),
                              .keys = call.in(1),
                              .values = call.in(2),
-                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+                             .cells = {.positions = call.memory.positions()}};
   const auto floats =
       static_cast<size_t>(flash_attention_scratch_floats(attention(call.op).head_dim));
   flash_attention(input, call.in_s8(0), {scale(call.op.inputs[0]), scale(call.op.outputs[0])},
@@ -150,14 +141,14 @@ void Executor::score(const Call& call) const {
                              .key_shape = key_shape(call.op),
                              .value_shape = value_shape(call.op),
                              .keys = call.in(1),
-                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+                             .cells = {.positions = call.memory.positions()}};
   attention_scores(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
                    {scale(call.op.inputs[0]), scale(call.op.outputs[0])}, call.out_s8());
 }
 
 void Executor::soften(const Call& call) const {
-  softmax_s8({.cells = phase_.options.n_cells}, as<int32_t>(call.memory.used(positions_)),
-             call.in_s8(0), scale(call.op.inputs[0]), call.out_s8());
+  softmax_s8({.cells = phase_.options.n_cells}, call.memory.positions(), call.in_s8(0),
+             scale(call.op.inputs[0]), call.out_s8());
 }
 
 void Executor::attend_scores(const Call& call) const {
@@ -165,7 +156,7 @@ void Executor::attend_scores(const Call& call) const {
                              .key_shape = key_shape(call.op),
                              .value_shape = value_shape(call.op),
                              .values = call.in(1),
-                             .cells = {.positions = as<int32_t>(call.memory.used(positions_))}};
+                             .cells = {.positions = call.memory.positions()}};
   attention_context(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
                     scale(call.op.outputs[0]), call.out_s8());
 }

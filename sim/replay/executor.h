@@ -50,7 +50,6 @@ class Executor {
   const WeightFile& weights_;
   std::span<float> scratch_;
   std::vector<float> scales_;
-  TensorId positions_{};
 };
 
 }  // namespace tidemark

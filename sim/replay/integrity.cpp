@@ -8,8 +8,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::byte kGuard{0xA5};
-
 bool share_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
@@ -38,7 +36,7 @@ uint64_t hash_of(std::span<const std::byte> bytes) {
   return hash ^ (hash >> 29);
 }
 
-IntegrityWatch::IntegrityWatch(const PassMemory& memory, std::span<std::byte> guard)
+IntegrityWatch::IntegrityWatch(const PassMemory& memory, std::span<const std::byte> guard)
     : memory_(memory), guard_(guard) {
   const Graph& graph = memory.phase().graph;
   hashes_.resize(graph.tensors().size());
@@ -47,7 +45,6 @@ IntegrityWatch::IntegrityWatch(const PassMemory& memory, std::span<std::byte> gu
   for (const LiveRange& range : memory.phase().ranges) {
     until_[range.tensor.index()] = range.steps.upper;
   }
-  std::fill(guard_.begin(), guard_.end(), kGuard);
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kInput) written(tensor.id, "the input " + tensor.name);
   }
@@ -80,7 +77,14 @@ bool IntegrityWatch::would_destroy(const Op& op, TensorId input) const {
   });
 }
 
+bool IntegrityWatch::guard_is_intact() const {
+  return std::all_of(guard_.begin(), guard_.end(),
+                     [](std::byte byte) { return byte == kGuardByte; });
+}
+
 std::optional<Corruption> IntegrityWatch::before(const Op& op) const {
+  // Every op was looked at when it had run, so only the inputs of the pass are left.
+  if (!guard_is_intact()) return corruption("the guard bytes", "", "an input of the pass");
   for (const TensorId input : op.inputs) {
     const std::string& name = memory_.phase().graph.tensor(input).name;
     const std::string& writer = overwritten_by_[input.index()];
@@ -95,9 +99,7 @@ std::optional<Corruption> IntegrityWatch::before(const Op& op) const {
 std::optional<Corruption> IntegrityWatch::after(const Op& op, StepIndex step) {
   for (const TensorId output : op.outputs) written(output, op.name);
   std::erase_if(live_, [&](TensorId id) { return until_[id.index()].value() <= step.value() + 1; });
-  const bool intact =
-      std::all_of(guard_.begin(), guard_.end(), [](std::byte byte) { return byte == kGuard; });
-  if (!intact) return corruption("the guard bytes", "", op.name);
+  if (!guard_is_intact()) return corruption("the guard bytes", "", op.name);
   return std::nullopt;
 }
 

@@ -31,7 +31,7 @@ uint64_t hash_of(std::span<const std::byte> bytes);
 class IntegrityWatch {
  public:
   // The inputs of the pass have been written. Both must outlive it.
-  IntegrityWatch(const PassMemory& memory, std::span<std::byte> guard);
+  IntegrityWatch(const PassMemory& memory, std::span<const std::byte> guard);
 
   // What is wrong with the inputs of an op about to run, or with where it is going to write.
   std::optional<Corruption> before(const Op& op) const;
@@ -40,11 +40,12 @@ class IntegrityWatch {
 
  private:
   void written(TensorId id, const std::string& writer);
+  bool guard_is_intact() const;
   bool would_destroy(const Op& op, TensorId input) const;
   Corruption corruption(std::string tensor, std::string reader, std::string writer) const;
 
   const PassMemory& memory_;
-  std::span<std::byte> guard_;
+  std::span<const std::byte> guard_;
   std::vector<uint64_t> hashes_{};             // by TensorId
   std::vector<std::string> overwritten_by_{};  // by TensorId; empty = by nobody
   std::vector<StepIndex> until_{};  // by TensorId: the first step that no longer needs it

@@ -26,6 +26,9 @@ PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const
   const GraphOptions& options = phase.options;
   check(pass.tokens >= 1 && pass.tokens <= options.n_tokens, "a pass fits its graph");
   check(pass.cells >= pass.tokens && pass.cells <= options.n_cells, "a pass fits the context");
+  for (int64_t i = 0; i < pass.tokens; ++i) {
+    positions_.push_back(static_cast<int32_t>(pass.cells - pass.tokens + i));
+  }
   output_rows_ = std::min(options.n_outputs, pass.tokens);
   const std::vector<bool> behind = behind_selection(phase.graph);
   for (const Tensor& tensor : phase.graph.tensors()) {

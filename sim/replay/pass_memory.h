@@ -22,7 +22,10 @@ class PassMemory {
 
   const PhasePlan& phase() const { return phase_; }
   const Pass& pass() const { return pass_; }
-  int64_t first_position() const { return pass_.cells - pass_.tokens; }
+  // Of each token of the pass. Attention and the KV cache go by these: what they attend and where
+  // they store is known before the pass, while the tensor `positions` is free again after the last
+  // rope.
+  std::span<const int32_t> positions() const { return positions_; }
   int64_t output_rows() const { return output_rows_; }
 
   std::span<std::byte> reserved(TensorId id) const { return reserved_[id.index()]; }
@@ -35,6 +38,7 @@ class PassMemory {
   const PhasePlan& phase_;
   Pass pass_;
   int64_t output_rows_ = 0;
+  std::vector<int32_t> positions_{};
   std::vector<std::span<std::byte>> reserved_{};
   std::vector<size_t> used_{};
   std::vector<bool> in_arena_{};

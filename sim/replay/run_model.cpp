@@ -64,8 +64,8 @@ class Run {
       if (tensor.kind != TensorKind::kInput) continue;
       const bool is_position = tensor.name == "positions";
       for (int64_t i = 0; i < memory.pass().tokens; ++i) {
-        const int64_t position = memory.first_position() + i;
-        const int32_t value = is_position ? static_cast<int32_t>(position) : token_at(position);
+        const int32_t position = memory.positions()[static_cast<size_t>(i)];
+        const int32_t value = is_position ? position : token_at(position);
         const std::span<std::byte> bytes = memory.used(tensor.id);
         std::memcpy(&bytes[static_cast<size_t>(i) * sizeof value], &value, sizeof value);
       }

@@ -142,6 +142,7 @@ TensorMemory::TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fa
       state_(state_bytes(plan.prefill), fault),
       output_(largest_output(plan), fault) {
   check(state_bytes(plan.prefill) == state_bytes(plan.decode), "both phases share one KV cache");
+  std::ranges::fill(guard(), kGuardByte);
 }
 
 bool TensorMemory::in_arena(const PhasePlan& phase, TensorId id) const {

@@ -29,6 +29,7 @@ struct ArenaLayout {
 };
 
 inline constexpr Bytes kLeastGuard = Bytes::of(64);
+inline constexpr std::byte kGuardByte{0xA5};  // what the guard holds from the start
 
 ArenaLayout planned_layout(const MemoryPlan& plan);
 // No two tensors share a byte, not even those that the plan computes in place.

@@ -45,6 +45,7 @@ struct Chain {
     for (const int64_t offset : offsets) layout.prefill.emplace_back(Bytes::of(offset));
     const TensorMemory memory(plan, layout, Fault::kNow);
     const PassMemory pass(plan.prefill, memory, {.tokens = 1, .cells = 1});
+    std::ranges::fill(pass.used(ids), std::byte{0});
     IntegrityWatch watch(pass, memory.guard());
     int64_t step = 0;
     for (const Op& op : plan.prefill.graph.ops()) {
@@ -82,6 +83,11 @@ TEST(IntegrityTest, NamesAllThree) {
 TEST(IntegrityTest, SeesWhatIsWrittenPastTheArena) {
   EXPECT_EQ(Chain().watched({0, 64, 128, 224}),
             (Corruption{"prefill 0", "the guard bytes", "", "write_c"}));
+}
+
+TEST(IntegrityTest, SeesAnInputWrittenPastTheArena) {
+  EXPECT_EQ(Chain().watched({256, 64, 128, 192}),
+            (Corruption{"prefill 0", "the guard bytes", "", "an input of the pass"}));
 }
 
 TEST(HashTest, AnyChangedByteChangesIt) {
