@@ -1,5 +1,5 @@
-// A device as far as memory and time go. Every number carries its source in configs/devices/*.yaml; numbers that
-// are estimates are listed in `estimates` and shown as such.
+// A device as far as memory and time go. Every number carries its source in configs/devices/*.yaml;
+// numbers that are estimates are listed in `estimates` and shown as such.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct DeviceSpec {
   Duration flash_latency{};               // of one request
   OpsPerSecond compute{};                 // int8, sustained
   Bytes page_size{};
-  std::vector<std::string> estimates{};   // keys whose value is an estimate
+  std::vector<std::string> estimates{};  // keys whose value is an estimate
 };
 
 }  // namespace tidemark

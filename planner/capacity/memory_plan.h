@@ -1,7 +1,10 @@
-// Scenario -> MemoryPlan: the whole pure chain of the planner, every stage kept so that it can be shown.
+// Scenario -> MemoryPlan: the whole pure chain of the planner, every stage kept so that it can be
+// shown.
 //
-//   build_graph -> schedule -> live_ranges -> share_in_place -> load_profile -> Problem -> plan -> validate
-// once for prefill (one ubatch) and once for decode (one step); one arena serves both, so its size is the larger.
+//   build_graph -> schedule -> live_ranges -> share_in_place -> load_profile -> Problem -> plan ->
+//   validate
+// once for prefill (one ubatch) and once for decode (one step); one arena serves both, so its size
+// is the larger.
 #pragma once
 
 #include <vector>
@@ -24,9 +27,9 @@ struct PhasePlan {
   std::vector<LiveRange> ranges{};
   std::vector<ArenaBuffer> buffers{};
   LoadProfile load{};
-  Problem problem{};             // buffers[i] -> problem.buffers[i]
+  Problem problem{};  // buffers[i] -> problem.buffers[i]
   Plan plan{};
-  Bytes scratch{};               // largest scratch of any op
+  Bytes scratch{};  // largest scratch of any op
   std::vector<UnitUse> uses{};
 };
 
@@ -35,7 +38,7 @@ struct Breakdown {
   Bytes weights{};
   Bytes kv_cache{};
   Bytes recurrent_state{};
-  Bytes compute{};       // activations + scratch
+  Bytes compute{};  // activations + scratch
   Bytes output{};
   Bytes runtime{};
   Bytes total() const { return weights + kv_cache + recurrent_state + compute + output + runtime; }
@@ -44,19 +47,20 @@ struct Breakdown {
 struct MemoryPlan {
   WeightsInventory weights{};
   std::vector<WeightUnit> units{};
-  Bytes stored_bytes{};          // the model's tensors as stored (model.dtype), before --quant
+  Bytes stored_bytes{};  // the model's tensors as stored (model.dtype), before --quant
   PhasePlan prefill{};
   PhasePlan decode{};
-  Bytes activations{};           // part of compute: activation_bytes(), or the textbook's A under its policy
-  Bytes scratch{};               // part of compute: scratch_bytes(), or 0 under the textbook's policy
-  Breakdown breakdown{};         // for scenario.strategy
-  Bytes cache_capacity{};        // block-cache only: as given, or what the limit leaves
+  Bytes activations{};  // part of compute: activation_bytes(), or the textbook's A under its policy
+  Bytes scratch{};      // part of compute: scratch_bytes(), or 0 under the textbook's policy
+  Breakdown breakdown{};   // for scenario.strategy
+  Bytes cache_capacity{};  // block-cache only: as given, or what the limit leaves
 
   // The phase with the larger arena.
   const PhasePlan& largest() const;
 };
 
-// The larger of the two phases: the planned arena, or the peak load when tensors are freed one by one.
+// The larger of the two phases: the planned arena, or the peak load when tensors are freed one by
+// one.
 Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy);
 // The larger of the two phases.
 Bytes scratch_bytes(const MemoryPlan& plan);
@@ -66,12 +70,12 @@ Bytes kv_cache_bytes(const Scenario& scenario);
 // Rows of logits in f32: n_outputs, and at least one for every sequence. Zero for a layer list.
 Bytes output_bytes(const Scenario& scenario);
 
-// Bounds what a plan may cost before it is begun: 17 to 19 ops a layer, so more than 10,000 layers. Planners and the
-// judge compare buffers in pairs, so their time grows with the square.
+// Bounds what a plan may cost before it is begun: 17 to 19 ops a layer, so more than 10,000 layers.
+// Planners and the judge compare buffers in pairs, so their time grows with the square.
 inline constexpr int64_t kMaxOps = 200'000;
 
-// Bad input (a context too small for the prompt, too many ops, sizes past 63 bits) comes back as diagnostics; an
-// invalid plan of our own planner is a bug (CHECK).
+// Bad input (a context too small for the prompt, too many ops, sizes past 63 bits) comes back as
+// diagnostics; an invalid plan of our own planner is a bug (CHECK).
 Result<MemoryPlan> plan_scenario(const Scenario& scenario);
 
 }  // namespace tidemark

@@ -16,7 +16,8 @@
 namespace tidemark {
 
 enum class StrategyKind { kResident, kLayerwise, kDoubleBuffer, kBlockCache };
-std::string_view name_of(StrategyKind kind);  // "resident", "layerwise", "double-buffer", "block-cache"
+std::string_view name_of(
+    StrategyKind kind);  // "resident", "layerwise", "double-buffer", "block-cache"
 std::optional<StrategyKind> parse_strategy(std::string_view name);
 
 enum class CachePolicy { kLru, kMru, kPinned, kNextUse };
@@ -25,9 +26,9 @@ std::optional<CachePolicy> parse_cache_policy(std::string_view name);
 
 // How the block cache is run. Blocks are weight units.
 struct CacheChoices {
-  Bytes capacity{};                    // 0 = what is left of the limit after everything else
+  Bytes capacity{};  // 0 = what is left of the limit after everything else
   CachePolicy policy = CachePolicy::kLru;
-  std::vector<std::string> pinned{};   // unit names; they stay once loaded
+  std::vector<std::string> pinned{};  // unit names; they stay once loaded
 };
 
 // A resolved input and where it came from: "flag --ctx-size", "environment TIDEMARK_CTX_SIZE",
@@ -43,12 +44,12 @@ struct Scenario {
   ModelSpec model{};
   DeviceSpec device{};
   EngineProfile engine{};
-  DType quant = DType::kF16;            // of the weight matrices
-  Tokens n_ctx{4096};                   // in total over all sequences, as llama.cpp's -c
+  DType quant = DType::kF16;  // of the weight matrices
+  Tokens n_ctx{4096};         // in total over all sequences, as llama.cpp's -c
   Tokens n_batch{2048};
   Tokens n_ubatch{512};
   int64_t n_seq = 1;
-  int64_t n_outputs = 1;                // rows of logits kept per pass; resolved, never 0
+  int64_t n_outputs = 1;  // rows of logits kept per pass; resolved, never 0
   DType type_k = DType::kF16;
   DType type_v = DType::kF16;
   DType type_act = DType::kF32;
@@ -56,13 +57,14 @@ struct Scenario {
   PlannerKind planner = PlannerKind::kBestOf;
   StrategyKind strategy = StrategyKind::kResident;
   CacheChoices cache{};
-  std::vector<std::string> trace{};     // unit names to access in order, instead of the model's own passes
-  double margin_ratio = 0.1;            // of what is available
-  std::optional<Bytes> budget{};        // replaces the device limit
+  std::vector<std::string>
+      trace{};                // unit names to access in order, instead of the model's own passes
+  double margin_ratio = 0.1;  // of what is available
+  std::optional<Bytes> budget{};  // replaces the device limit
   Tokens prompt{128};
   Tokens generate{32};
   uint64_t seed = 0;
-  std::vector<Setting> settings{};      // what was resolved, in the order of the settings table
+  std::vector<Setting> settings{};  // what was resolved, in the order of the settings table
 
   // Context cells of one sequence: ceil(n_ctx / n_seq).
   int64_t cells_per_sequence() const;

@@ -1,7 +1,8 @@
 // Limit and verdict.
 //   available = app_available;  margin = margin_ratio x available (rounded to nearest byte);
 //   limit = min(available - margin, hard limit);  a budget replaces the limit.
-//   3 GB device, 0.5 GB system: available 2.5 GB, margin 0.25 GB, limit 2.25 GB. Checked by VerdictTest.RedLine.
+//   3 GB device, 0.5 GB system: available 2.5 GB, margin 0.25 GB, limit 2.25 GB. Checked by
+//   VerdictTest.RedLine.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace tidemark {
 
 struct DeviceLimit {
   Bytes total{};
-  Bytes os{};         // total - available
+  Bytes os{};  // total - available
   Bytes available{};
   Bytes margin{};
   Bytes limit{};
@@ -23,7 +24,8 @@ struct DeviceLimit {
 // ratio x whole, to the nearest byte. Throws std::overflow_error.
 Bytes share_of(Bytes whole, double ratio);
 
-DeviceLimit device_limit(const DeviceSpec& device, double margin_ratio, std::optional<Bytes> budget);
+DeviceLimit device_limit(const DeviceSpec& device, double margin_ratio,
+                         std::optional<Bytes> budget);
 
 struct Verdict {
   bool fits = false;

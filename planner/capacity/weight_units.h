@@ -1,6 +1,6 @@
-// Weight units: what a loading strategy moves. The simulator and the replay see units and ops, never layers.
-// A transformer has token_embd, one unit per layer, and output (final norm and head; a tied head uses
-// token_embd again, so that unit is visited twice in a pass).
+// Weight units: what a loading strategy moves. The simulator and the replay see units and ops,
+// never layers. A transformer has token_embd, one unit per layer, and output (final norm and head;
+// a tied head uses token_embd again, so that unit is visited twice in a pass).
 //
 //   uses of a 2-layer tied model, 17 ops a layer (select_rows falls to the visit it follows):
 //     token_embd [0,1)  blk.0 [1,18)  blk.1 [18,36)  output [36,37)  token_embd [37,38)
@@ -18,13 +18,13 @@
 namespace tidemark {
 
 struct WeightUnit {
-  std::string name{};               // "token_embd", "blk.0", "output"
+  std::string name{};  // "token_embd", "blk.0", "output"
   Bytes bytes{};
   std::vector<WeightId> tensors{};
 };
 
-// One visit: the steps [first, last + 1) of a pass that need the unit. Visits of a pass cover its steps
-// without gap or overlap, in order.
+// One visit: the steps [first, last + 1) of a pass that need the unit. Visits of a pass cover its
+// steps without gap or overlap, in order.
 struct UnitUse {
   UnitId unit{};
   Interval<StepIndex> steps{};
@@ -36,8 +36,8 @@ std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph
                                const Schedule& schedule);
 
 // Most weight bytes resident at once under a strategy:
-//   resident sum of units; layerwise max w_i; double-buffer max (w_i + w_(i+1)) over consecutive visits, cyclic;
-//   block-cache min(capacity, sum).
+//   resident sum of units; layerwise max w_i; double-buffer max (w_i + w_(i+1)) over consecutive
+//   visits, cyclic; block-cache min(capacity, sum).
 Bytes resident_weight_bytes(StrategyKind strategy, const std::vector<WeightUnit>& units,
                             const std::vector<UnitUse>& uses, Bytes cache_capacity);
 

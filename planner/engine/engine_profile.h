@@ -1,5 +1,5 @@
-// What a runtime reserves for the same graph. Data, not code: configs/engines/*.yaml names one of the few policies
-// below and gives the numbers, each with its source.
+// What a runtime reserves for the same graph. Data, not code: configs/engines/*.yaml names one of
+// the few policies below and gives the numbers, each with its source.
 #pragma once
 
 #include <string>
@@ -26,13 +26,13 @@ struct EngineProfile {
   std::string source{};
   EnginePolicy policy = EnginePolicy::kPlanned;
   ActivationPolicy activations = ActivationPolicy::kArena;
-  Bytes runtime_fixed{};           // process, libraries, tables
-  double runtime_ratio = 0.0;      // of weights + activations; textbook only
-  Alignment alignment{};           // of arena offsets
-  bool flash_attention = true;     // what "auto" means
-  DType type_k = DType::kF16;      // defaults of the KV cache
+  Bytes runtime_fixed{};        // process, libraries, tables
+  double runtime_ratio = 0.0;   // of weights + activations; textbook only
+  Alignment alignment{};        // of arena offsets
+  bool flash_attention = true;  // what "auto" means
+  DType type_k = DType::kF16;   // defaults of the KV cache
   DType type_v = DType::kF16;
-  DType type_act = DType::kF32;    // activations
+  DType type_act = DType::kF32;  // activations
 };
 
 }  // namespace tidemark

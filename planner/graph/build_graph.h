@@ -1,10 +1,11 @@
-// From dimensions to ops, for one phase. A layer of a dense decoder, T tokens, E = n_embd, H, K heads, D = head_dim,
-// F = n_ff, C = cells per sequence:
+// From dimensions to ops, for one phase. A layer of a dense decoder, T tokens, E = n_embd, H, K
+// heads, D = head_dim, F = n_ff, C = cells per sequence:
 //
 //   x [E,T] -> attn_norm -> q [H*D,T], k [K*D,T], v [K*D,T] -> rope(q), rope(k) -> store k, v
 //     flash attention: attention(q, K, V) -> context [H*D,T]
 //     otherwise:       scores [C,T,H] -> softmax (in place) -> context [H*D,T]
-//   -> attn_out [E,T] -> add x -> ffn_norm -> gate [F,T], up [F,T] -> silu(gate) -> mul -> down [E,T] -> add
+//   -> attn_out [E,T] -> add x -> ffn_norm -> gate [F,T], up [F,T] -> silu(gate) -> mul -> down
+//   [E,T] -> add
 // Then: select the rows whose logits are wanted [E,O] -> output_norm -> logits [V,O].
 #pragma once
 
@@ -19,9 +20,9 @@ enum class Phase { kPrefill, kDecode };
 std::string_view name_of(Phase phase);
 
 struct GraphOptions {
-  int64_t n_tokens = 1;       // in this pass, over all sequences
-  int64_t n_outputs = 1;      // rows of logits
-  int64_t n_cells = 1;        // KV cells per sequence that scores must hold
+  int64_t n_tokens = 1;   // in this pass, over all sequences
+  int64_t n_outputs = 1;  // rows of logits
+  int64_t n_cells = 1;    // KV cells per sequence that scores must hold
   int64_t n_seq = 1;
   DType type_act = DType::kF32;
   DType type_k = DType::kF16;
@@ -29,15 +30,17 @@ struct GraphOptions {
   bool flash_attention = true;
 };
 
-// Throws std::overflow_error when a size leaves 63 bits. `weights` is the inventory of the same model.
-Graph build_graph(const ModelSpec& model, const WeightsInventory& weights, const GraphOptions& options);
+// Throws std::overflow_error when a size leaves 63 bits. `weights` is the inventory of the same
+// model.
+Graph build_graph(const ModelSpec& model, const WeightsInventory& weights,
+                  const GraphOptions& options);
 
-// Scratch of a matrix product whose weights are quantized and whose activations are floats: the input rows, each
-// as int8 with one f32 scale. Zero otherwise.
+// Scratch of a matrix product whose weights are quantized and whose activations are floats: the
+// input rows, each as int8 with one f32 scale. Zero otherwise.
 Bytes matmul_scratch(DType weight_type, DType type_act, int64_t columns, int64_t n_tokens);
 
-// Scratch of flash attention: one head at a time, f32 accumulator, running maximum and sum, and a tile of
-// kFlashTile scores.
+// Scratch of flash attention: one head at a time, f32 accumulator, running maximum and sum, and a
+// tile of kFlashTile scores.
 inline constexpr int64_t kFlashTile = 32;
 Bytes flash_attention_scratch(int64_t head_dim);
 

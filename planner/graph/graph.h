@@ -1,5 +1,6 @@
-// The tensor graph: ops in program order and the tensors they read and write. An edge of the graph is a tensor
-// that flows from the op that writes it to an op that reads it; Boost.Graph holds vertices and edges (graph.cpp).
+// The tensor graph: ops in program order and the tensors they read and write. An edge of the graph
+// is a tensor that flows from the op that writes it to an op that reads it; Boost.Graph holds
+// vertices and edges (graph.cpp).
 //
 //     embed --x0--> attn_norm --n0--> q, k, v        A Graph is immutable; GraphBuilder makes one.
 //        \---------------x0---------------> add
@@ -35,20 +36,20 @@ struct Tensor {
 };
 
 enum class OpKind {
-  kEmbed,            // in: token ids; weight: embedding
-  kRmsNorm,          // in: x; weight: gain
-  kMatMul,           // in: x; weight: matrix
-  kRope,             // in: x, positions; in place
-  kStoreKv,          // in: k, v; out: state K, state V
-  kFlashAttention,   // in: q, state K, state V
-  kScores,           // in: q, state K -> [n_kv, n_tokens, n_head]
-  kSoftmax,          // in: scores; in place
-  kContext,          // in: probabilities, state V
-  kAdd,              // in: a, b; in place on either
-  kSilu,             // in: gate; in place
-  kMul,              // in: a, b; in place on either
-  kSelectRows,       // in: x; keeps the rows whose logits are wanted
-  kPlainLayer,       // one layer of a layer list
+  kEmbed,           // in: token ids; weight: embedding
+  kRmsNorm,         // in: x; weight: gain
+  kMatMul,          // in: x; weight: matrix
+  kRope,            // in: x, positions; in place
+  kStoreKv,         // in: k, v; out: state K, state V
+  kFlashAttention,  // in: q, state K, state V
+  kScores,          // in: q, state K -> [n_kv, n_tokens, n_head]
+  kSoftmax,         // in: scores; in place
+  kContext,         // in: probabilities, state V
+  kAdd,             // in: a, b; in place on either
+  kSilu,            // in: gate; in place
+  kMul,             // in: a, b; in place on either
+  kSelectRows,      // in: x; keeps the rows whose logits are wanted
+  kPlainLayer,      // one layer of a layer list
 };
 
 std::string_view name_of(OpKind kind);
@@ -60,15 +61,15 @@ struct Op {
   OpId id{};
   std::string name{};
   OpKind kind = OpKind::kPlainLayer;
-  int64_t layer = -1;                // -1 = outside the layers
-  std::vector<TensorId> inputs{};    // in the order OpKind lists them
+  int64_t layer = -1;              // -1 = outside the layers
+  std::vector<TensorId> inputs{};  // in the order OpKind lists them
   std::vector<TensorId> outputs{};
   std::vector<WeightId> weights{};
-  Bytes weights_read{};              // embedding: only the rows looked up
-  Bytes scratch{};                   // operator scratch while it runs, outside the arena
-  int64_t operations = 0;            // multiply-add = 2; the part that does not depend on the context
-  int64_t operations_per_cell = 0;   // times the KV cells attended
-  Bytes state_read_per_cell{};       // KV bytes read for each cell attended
+  Bytes weights_read{};    // embedding: only the rows looked up
+  Bytes scratch{};         // operator scratch while it runs, outside the arena
+  int64_t operations = 0;  // multiply-add = 2; the part that does not depend on the context
+  int64_t operations_per_cell = 0;  // times the KV cells attended
+  Bytes state_read_per_cell{};      // KV bytes read for each cell attended
 };
 
 class Graph {
@@ -82,9 +83,10 @@ class Graph {
   const Op& op(OpId id) const;
   const Tensor& tensor(TensorId id) const;
 
-  std::optional<OpId> producer(TensorId id) const;  // none for inputs; for kState, the op that stores
-  std::vector<OpId> consumers(TensorId id) const;   // ascending
-  std::vector<OpId> predecessors(OpId id) const;    // ascending, each once
+  std::optional<OpId> producer(
+      TensorId id) const;  // none for inputs; for kState, the op that stores
+  std::vector<OpId> consumers(TensorId id) const;  // ascending
+  std::vector<OpId> predecessors(OpId id) const;   // ascending, each once
   std::vector<OpId> successors(OpId id) const;
 
  private:

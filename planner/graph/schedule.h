@@ -12,8 +12,8 @@ struct Schedule {
   std::vector<StepIndex> step_of{};  // op -> step
 };
 
-// Kahn's algorithm; among ready ops the one with the smallest id (program order) goes first, so the result does not
-// depend on the order in which edges were inserted.
+// Kahn's algorithm; among ready ops the one with the smallest id (program order) goes first, so the
+// result does not depend on the order in which edges were inserted.
 Schedule schedule_in_program_order(const Graph& graph);
 
 }  // namespace tidemark

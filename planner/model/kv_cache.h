@@ -1,8 +1,8 @@
 // Bytes of the attention KV cache.
-//   K + V = sum over layers of row_bytes(type_k, head_dim x n_head_kv) + row_bytes(type_v, head_dim x n_head_kv),
-//   per cell; cells = context per sequence x sequences.
-//   MiniCPM-2B at f16: 40 x 36 x 64 x 2 x 2 B = 368,640 B per token; 4,096 tokens -> 1,509,949,440 B.
-//   Checked by KvCacheTest.MiniCpm.
+//   K + V = sum over layers of row_bytes(type_k, head_dim x n_head_kv) + row_bytes(type_v, head_dim
+//   x n_head_kv), per cell; cells = context per sequence x sequences. MiniCPM-2B at f16: 40 x 36 x
+//   64 x 2 x 2 B = 368,640 B per token; 4,096 tokens -> 1,509,949,440 B. Checked by
+//   KvCacheTest.MiniCpm.
 #pragma once
 
 #include "planner/model/model_spec.h"

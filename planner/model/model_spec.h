@@ -1,6 +1,6 @@
-// What a model is, as far as memory goes: per-layer widths, never weights. Uniform models are written in YAML
-// with one number each (n_layer, n_head, ...) and expanded here to one LayerSpec per layer, so that later kinds
-// can mix.
+// What a model is, as far as memory goes: per-layer widths, never weights. Uniform models are
+// written in YAML with one number each (n_layer, n_head, ...) and expanded here to one LayerSpec
+// per layer, so that later kinds can mix.
 #pragma once
 
 #include <cstdint>

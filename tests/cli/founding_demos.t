@@ -53,8 +53,8 @@ Model      demo-layers (layer-list), 6 layers, 3.17 GiB as stored
 Device     demo-3gb: total 2.79 GiB - system 477 MiB = available 2.33 GiB
 Engine     formula, strategy resident
 Settings   flags: engine=formula, strategy=resident
-           scenario $SOURCE/configs/scenarios/demo-layers-2000.yaml: model=demo-layers,
-           device=demo-3gb, budget=2000 MB, prompt=1, generate=1
+           scenario demo-layers-2000: model=demo-layers, device=demo-3gb, budget=2000 MB,
+           prompt=1, generate=1
            engine profile formula: cache_type_k=f16, cache_type_v=f16, flash_attn=off,
            activation_type=f32
            defaults: ctx_size=4096, batch_size=2048, ubatch_size=512, parallel=1, n_outputs=1,
@@ -81,48 +81,63 @@ Estimates  of the device, not measured or published: memory_bandwidth, flash_rea
 Note       The model is a list of layer sizes: quantization, context and cache types do not change
            it.
 
-  Textbook                    formula                                     textbook   planned  differs by
-  total demand                W + A + 0.1 (W + A)                         4.11 GiB  3.40 GiB    -718 MiB
+  Textbook against plan       textbook   planned  difference
+  total demand                4.11 GiB  3.40 GiB    -718 MiB
+      W + A + 0.1 (W + A)
       The plan counts the KV cache and the output rows, which the formula leaves out, and does not
       keep the activations of all layers at once.
-  weights                     W = N x bits / 8, or the sum of the layers  3.17 GiB  3.17 GiB         0 B
+  weights                     3.17 GiB  3.17 GiB         0 B
+      W = N x bits / 8, or the sum of the layers
       The plan counts whole blocks and scales row by row, and keeps the norms of quantized models
       in f32; sizes given layer by layer are the same on both sides.
-  activations                 A = sum of a over all layers                 580 MiB   244 MiB    -336 MiB
+  activations                  580 MiB   244 MiB    -336 MiB
+      A = sum of a over all layers
       The formula counts one tensor a layer over the whole context and adds up all layers; the
       plan counts every tensor of one batch and gives its memory to others after its last use.
-  runtime overhead            O = 0.1 (W + A)                              382 MiB         -           -
+  runtime overhead             382 MiB         -           -
+      O = 0.1 (W + A)
       A runtime's own memory is a fixed amount that an engine profile states; it does not grow
       with the model.
-  full demand                 W + A                                       3.73 GiB  3.40 GiB    -336 MiB
+  full demand                 3.73 GiB  3.40 GiB    -336 MiB
+      W + A
       Full load is the same idea on both sides; the difference is that of the weights and
       activations above.
-  layer weight                w = W / L                                    540 MiB   763 MiB    +223 MiB
+  layer weight                 540 MiB   763 MiB    +223 MiB
+      w = W / L
       The formula spreads all weights evenly over the layers; the plan takes the largest unit,
       often the embedding or the head.
-  peak, load-compute-release  max (w + a)                                  824 MiB  1007 MiB    +183 MiB
+  peak, load-compute-release   824 MiB  1007 MiB    +183 MiB
+      max (w + a)
       The plan reserves its activations for the whole run beside the largest unit, and counts the
       layer's input with its output.
-  peak, shared buffer         max (w, a)                                   763 MiB         -           -
+  peak, shared buffer          763 MiB         -           -
+      max (w, a)
       No plan reaches it: a layer's product needs its weights and its activations at the same
       time, so they cannot take turns in one buffer.
-  peak, double buffer         max (w_i + w_(i+1) + a_i)                   1.36 GiB  1.54 GiB    +183 MiB
+  peak, double buffer         1.36 GiB  1.54 GiB    +183 MiB
+      max (w_i + w_(i+1) + a_i)
       The plan also pairs the last visit of a pass with the first of the next, and counts the
       embedding and the head as units.
-  peak, two fixed slots       2 max w + max a                             1.61 GiB  1.73 GiB    +122 MiB
+  peak, two fixed slots       1.61 GiB  1.73 GiB    +122 MiB
+      2 max w + max a
       Two slots of the largest unit each; the plan's units and activations take the place of w and
       a.
-  slices at the limit         ceil(L / k), k = floor(limit / w)                  2         -           -
+  slices at the limit                2         -           -
+      ceil(L / k), k = floor(limit / w)
       The formula sees weights alone and layers of equal size; a real slice also needs room for
       the KV cache and the activations.
-  least read per pass         max (0, W - limit)                          1.30 GiB  1.30 GiB         0 B
+  least read per pass         1.30 GiB  1.30 GiB         0 B
+      max (0, W - limit)
       What cannot stay must be read again for every token; activations and KV cache only add to
       it.
-  available memory            M_total - M_os                              2.33 GiB  2.33 GiB         0 B
+  available memory            2.33 GiB  2.33 GiB         0 B
+      M_total - M_os
       The same subtraction on both sides.
-  safety margin               R = ratio x M_available                      238 MiB   238 MiB         0 B
+  safety margin                238 MiB   238 MiB         0 B
+      R = ratio x M_available
       The same share on both sides; the ratio is a setting.
-  red line                    M_available - R                             2.10 GiB  1.86 GiB    -238 MiB
+  red line                    2.10 GiB  1.86 GiB    -238 MiB
+      M_available - R
       The plan's limit may be lower where the system sets one per app, and is the budget where one
       is given.
 [exit 1]

@@ -41,9 +41,11 @@ std::string first_difference(std::string_view expected, std::string_view actual)
   if (stream.is_open() && expected.str() == text) return ::testing::AssertionSuccess();
   if (std::getenv("UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << text;
-    return ::testing::AssertionFailure() << "updated " << path << "; look at the difference and run again";
+    return ::testing::AssertionFailure()
+           << "updated " << path << "; look at the difference and run again";
   }
-  return ::testing::AssertionFailure() << path << " does not match: " << first_difference(expected.str(), text);
+  return ::testing::AssertionFailure()
+         << path << " does not match: " << first_difference(expected.str(), text);
 }
 
 TemporaryFolder::TemporaryFolder() {

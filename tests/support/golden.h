@@ -1,5 +1,5 @@
-// Golden files: the exact text a writer must produce, in tests/golden/. UPDATE_GOLDEN=1 rewrites them, and the test
-// still fails and names the file, so an update is a visible act.
+// Golden files: the exact text a writer must produce, in tests/golden/. UPDATE_GOLDEN=1 rewrites
+// them, and the test still fails and names the file, so an update is a visible act.
 #pragma once
 
 #include <gtest/gtest.h>
