@@ -10,6 +10,7 @@
 #include <valijson/validator.hpp>
 
 #include "planner/report/parts.h"
+#include "planner/report/replay_report.h"
 #include "planner/report/writers.h"
 #include "sample.h"
 #include "support/golden.h"
@@ -17,10 +18,12 @@
 namespace tidemark {
 namespace {
 
+using literals::operator""_MiB;
 using nlohmann::json;
 using testing::hostile_name;
 using testing::sample_plan;
 using testing::sample_plan_formula;
+using testing::sample_replay;
 using testing::sample_run;
 using testing::sample_run_layerwise;
 using testing::sample_run_over;
@@ -63,6 +66,12 @@ TEST(JsonSchema, HoldsForEveryKindOfDocument) {
   EXPECT_EQ(schema_problem("simulate", one(sample_run_over())), "");
   EXPECT_EQ(schema_problem("simulate", several<SimReport>({sample_run(), sample_run_layerwise()})),
             "");
+  ReplayReport replay = sample_replay(101_MiB, 293_MiB);
+  EXPECT_EQ(schema_problem("replay", one(replay)), "");
+  EXPECT_EQ(schema_problem("replay", several<ReplayReport>({replay, ReplayReport{}})), "");
+  replay.corruption = Corruption{"prefill 0", "x", "a", "b"};
+  replay.process_peak = 310_MiB;
+  EXPECT_EQ(schema_problem("replay", one(replay)), "");
 }
 
 // Every key of the contract, as a path.
@@ -130,6 +139,35 @@ const std::vector<std::string>& simulate_contract() {
   return keys;
 }
 
+const std::vector<std::string>& replay_contract() {
+  static const std::vector<std::string> keys{"/schema",
+                                             "/tool_version",
+                                             "/settings",
+                                             "/strategy",
+                                             "/predicted_peak_bytes",
+                                             "/measured_peak_bytes",
+                                             "/relative_error",
+                                             "/max_step_error_bytes",
+                                             "/outputs_match",
+                                             "/steps/0/step",
+                                             "/steps/0/predicted_bytes",
+                                             "/steps/0/measured_bytes",
+                                             "/steps/0/wall_ns"};
+  return keys;
+}
+
+struct Contract {
+  std::string schema{};
+  json document{};
+  const std::vector<std::string>& keys;
+};
+
+std::vector<Contract> contracts() {
+  return {{"plan", one(sample_plan()), plan_contract()},
+          {"simulate", one(sample_run()), simulate_contract()},
+          {"replay", one(sample_replay(101_MiB, 293_MiB)), replay_contract()}};
+}
+
 void remove(json& document, const std::string& path) {
   const json::json_pointer pointer(path);
   document.at(pointer.parent_pointer()).erase(pointer.back());
@@ -137,30 +175,23 @@ void remove(json& document, const std::string& path) {
 
 // Were the schema to forget a key, a document without it would pass.
 TEST(JsonSchema, RefusesADocumentWithoutAnyOneKeyOfTheContract) {
-  for (const std::string& key : plan_contract()) {
-    json document = one(sample_plan());
-    ASSERT_TRUE(document.contains(json::json_pointer(key))) << key;
-    remove(document, key);
-    EXPECT_NE(schema_problem("plan", document), "") << key;
-  }
-  for (const std::string& key : simulate_contract()) {
-    json document = one(sample_run());
-    ASSERT_TRUE(document.contains(json::json_pointer(key))) << key;
-    remove(document, key);
-    EXPECT_NE(schema_problem("simulate", document), "") << key;
+  for (const Contract& contract : contracts()) {
+    for (const std::string& key : contract.keys) {
+      json document = contract.document;
+      ASSERT_TRUE(document.contains(json::json_pointer(key))) << key;
+      remove(document, key);
+      EXPECT_NE(schema_problem(contract.schema, document), "") << contract.schema << " " << key;
+    }
   }
 }
 
 TEST(JsonSchema, RefusesAnyKeyOfTheWrongType) {
-  for (const std::string& key : plan_contract()) {
-    json document = one(sample_plan());
-    document[json::json_pointer(key)] = json::array({1.5});
-    EXPECT_NE(schema_problem("plan", document), "") << key;
-  }
-  for (const std::string& key : simulate_contract()) {
-    json document = one(sample_run());
-    document[json::json_pointer(key)] = json::array({1.5});
-    EXPECT_NE(schema_problem("simulate", document), "") << key;
+  for (const Contract& contract : contracts()) {
+    for (const std::string& key : contract.keys) {
+      json document = contract.document;
+      document[json::json_pointer(key)] = json::array({1.5});
+      EXPECT_NE(schema_problem(contract.schema, document), "") << contract.schema << " " << key;
+    }
   }
 }
 

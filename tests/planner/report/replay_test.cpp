@@ -11,27 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::sample_replay;
 using literals::operator""_MiB;
-
-// 300 MiB of weights come in step 1.
-ReplayReport sample_replay(Bytes first, Bytes second) {
-  ReplayReport report{.settings = {{"quant", "int8", "replay default"}},
-                      .model = {.name = "sample", .architecture = "llama"},
-                      .engine = "tidemark",
-                      .strategy = "layerwise",
-                      .excluded_runtime = 8_MiB,
-                      .arena = 2_MiB,
-                      .planned_steps = 2,
-                      .predicted_peak = 300_MiB,
-                      .measured_peak = std::max(first, second),
-                      .outputs_match = true,
-                      .tokens = {7, 8},
-                      .bytes_read = 300_MiB,
-                      .wall = Duration::ms(5)};
-  report.steps = {{0, "prefill 0", "embed", 100_MiB, first, Duration::ms(2)},
-                  {1, "prefill 0", "blk.0.q", 300_MiB, second, Duration::ms(3)}};
-  return report;
-}
 
 TEST(ReplayReportTest, WorkedExample) {
   const ReplayReport report = sample_replay(101_MiB, 293_MiB);

@@ -1,5 +1,7 @@
 #include "sample.h"
 
+#include <algorithm>
+
 namespace tidemark::testing {
 namespace {
 
@@ -187,6 +189,25 @@ SimReport sample_run_over() {
   report.hit_rate = 0.0;
   report.curve = {point(Duration::ms(0), 0_B, 0_B), point(Duration::ms(2500), 1536_MiB, 256_MiB),
                   point(Duration::ms(4000), 1_GiB, 256_MiB)};
+  return report;
+}
+
+ReplayReport sample_replay(Bytes first, Bytes second) {
+  ReplayReport report{.settings = {{"quant", "int8", "replay default"}},
+                      .model = {.name = "sample", .architecture = "llama"},
+                      .engine = "tidemark",
+                      .strategy = "layerwise",
+                      .excluded_runtime = 8_MiB,
+                      .arena = 2_MiB,
+                      .planned_steps = 2,
+                      .predicted_peak = 300_MiB,
+                      .measured_peak = std::max(first, second),
+                      .outputs_match = true,
+                      .tokens = {7, 8},
+                      .bytes_read = 300_MiB,
+                      .wall = Duration::ms(5)};
+  report.steps = {{0, "prefill 0", "embed", 100_MiB, first, Duration::ms(2)},
+                  {1, "prefill 0", "blk.0.q", 300_MiB, second, Duration::ms(3)}};
   return report;
 }
 

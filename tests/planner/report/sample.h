@@ -1,6 +1,7 @@
 // Small reports with round numbers that a reader can add up in the head.
 #pragma once
 
+#include "planner/report/replay_report.h"
 #include "planner/report/report.h"
 
 namespace tidemark::testing {
@@ -24,5 +25,9 @@ SimReport sample_run();
 SimReport sample_run_layerwise();
 // A block cache that never hits and goes over the limit.
 SimReport sample_run_over();
+
+// Two steps with 100 and 300 MiB predicted, 300 MiB of weights come in the second; the arguments
+// are what was measured.
+ReplayReport sample_replay(Bytes first, Bytes second);
 
 }  // namespace tidemark::testing
