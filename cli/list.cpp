@@ -74,6 +74,12 @@ Listing list_scenarios() {
   return listing;
 }
 
+Listing list_sweeps() {
+  Listing listing{.columns = {"sweep"}};
+  for (const std::string& name : list_configs(ConfigKind::kSweep)) listing.rows.push_back({name});
+  return listing;
+}
+
 Listing list_strategies() {
   return {
       .columns = {"strategy", "resident", "reads"},
@@ -99,7 +105,7 @@ Listing list_quants() {
 }
 
 Listing list_planners() {
-  Listing listing{.columns = {"planner", "what it does"}};
+  Listing listing{.columns = {"planner", "summary"}};
   for (const PlannerInfo& planner : planners()) {
     listing.rows.push_back({std::string(planner.name), std::string(planner.summary)});
   }
@@ -120,10 +126,10 @@ struct Topic {
   Listing (*make)();
 };
 
-constexpr Topic kTopics[] = {{"models", &list_models},         {"devices", &list_devices},
-                             {"engines", &list_engines},       {"scenarios", &list_scenarios},
-                             {"strategies", &list_strategies}, {"quants", &list_quants},
-                             {"planners", &list_planners},     {"settings", &list_settings}};
+constexpr Topic kTopics[] = {
+    {"models", &list_models},       {"devices", &list_devices},   {"engines", &list_engines},
+    {"scenarios", &list_scenarios}, {"sweeps", &list_sweeps},     {"strategies", &list_strategies},
+    {"quants", &list_quants},       {"planners", &list_planners}, {"settings", &list_settings}};
 
 Diagnostics unknown_topic(const std::string& what) {
   std::vector<std::string> names;

@@ -123,7 +123,12 @@ std::string usage_hint(const CLI::App& app, const std::vector<std::string>& unkn
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  fmt::print(stderr, "error: {}\n  hint: {}\n", error.what(), usage_hint(app, app.remaining(true)));
+  const std::vector<std::string> rest = app.remaining(true);
+  const bool no_verb = app.get_subcommands().empty() && !rest.empty();
+  const std::string what =
+      no_verb ? fmt::format("{} is not a verb of this program", in_quotes(rest.front()))
+              : error.what();
+  talk("error: {}\n  hint: {}\n", what, usage_hint(app, rest));
   return kBadInput;
 }
 
@@ -149,7 +154,8 @@ void describe_program(CommandLine& line) {
       "Examples:\n"
       "  tidemark plan minicpm-2b --quant int4 --device galaxy-s23\n"
       "  tidemark simulate minicpm-2b --quant int4 --strategy resident,layerwise --svg curve.svg\n"
-      "Exit codes: 0 yes or done, 1 a negative answer, 2 bad input, 3 internal error");
+      "Exit codes: 0 yes or done, 1 a negative answer, 2 bad input, 3 internal error, "
+      "130 interrupted");
 }
 
 void add_plan(CommandLine& line) {
@@ -223,8 +229,9 @@ void add_replay(CommandLine& line) {
 
 void add_list(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand("list", "What there is: models, devices, engines, ...");
-  verb->add_option("WHAT", line.list.what,
-                   "models, devices, engines, scenarios, strategies, quants, planners, settings")
+  verb->add_option(
+          "WHAT", line.list.what,
+          "models, devices, engines, scenarios, sweeps, strategies, quants, planners, settings")
       ->required();
   add_output_flags(*verb, line.flags);
   verb->footer("Examples:\n  tidemark list models\n  tidemark list quants --json");
@@ -314,11 +321,11 @@ int main(int argc, char** argv) {
   try {
     return tidemark::cli::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: out of memory\n");
+    tidemark::cli::talk("error: out of memory\n");
     return tidemark::cli::kBadInput;
   } catch (const std::exception& bug) {
-    fmt::print(stderr, "internal error at {}\n  hint: please report this with the command line\n",
-               bug.what());
+    tidemark::cli::talk("internal error at {}\n  hint: please report this with the command line\n",
+                        bug.what());
     return tidemark::cli::kInternalError;
   }
 }

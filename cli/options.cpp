@@ -80,7 +80,7 @@ int write_extra(const OutputOptions& output, const std::string& file, const std:
                 int code) {
   const Result<Bytes> written = write_file(file, text);
   if (!written) return fail(written.diagnostics());
-  if (!output.quiet) fmt::print(stderr, "wrote {}\n", file);
+  if (!output.quiet) talk("wrote {}\n", file);
   return code;
 }
 

@@ -2,8 +2,11 @@
 // turn it into text and an exit code.
 #pragma once
 
-#include <iosfwd>
+#include <fmt/core.h>
+
+#include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "planner/config/settings.h"
@@ -71,6 +74,12 @@ Result<std::vector<Scenario>> resolve(const ScenarioOptions& options);
 int emit(const OutputOptions& output, const std::string& text, int code);
 int write_extra(const OutputOptions& output, const std::string& file, const std::string& text,
                 int code);
+
+// Talk on standard error. Losing it (closed, full) never changes what a verb does.
+template <typename... Values>
+void talk(fmt::format_string<Values...> format, Values&&... values) {
+  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+}
 
 // Prints diagnostics to standard error; returns kBadInput.
 int fail(const Diagnostics& diagnostics);

@@ -1,28 +1,18 @@
 // tidemark simulate MODEL: the memory curve over time under one or several strategies.
 #include "sim/strategy/simulate.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
 
 #include "options.h"
-#include "planner/report/writers.h"
+#include "render.h"
 
 namespace tidemark::cli {
 namespace {
-
-std::string write(const std::vector<SimReport>& reports, const OutputOptions& output) {
-  switch (output.format) {
-    case OutputFormat::kJson:
-      return to_json(reports);
-    case OutputFormat::kCsv:
-      return to_csv(reports);
-    case OutputFormat::kMarkdown:
-      return to_markdown(reports);
-    case OutputFormat::kTable:
-      break;
-  }
-  const TextStyle style{.color = use_color(output)};
-  return reports.size() == 1 ? to_text(reports.front(), style) : to_comparison(reports, style);
-}
 
 Result<std::vector<SimResult>> simulate_all(const std::vector<Scenario>& scenarios,
                                             SimOptions options) {
@@ -43,16 +33,37 @@ Diagnostics one_run_only(const std::string& flag) {
                    "give one --strategy, or write the picture of all of them with --svg");
 }
 
+// Two outputs with one name would leave only the last.
+std::optional<Diagnostics> same_file_twice(const SimulateOptions& options) {
+  const std::pair<const char*, const std::string&> outputs[] = {{"-o", options.output.file},
+                                                                {"--curve", options.curve_file},
+                                                                {"--trace", options.trace_file},
+                                                                {"--svg", options.svg_file}};
+  std::map<std::filesystem::path, const char*> flags;
+  for (const auto& [flag, file] : outputs) {
+    if (file.empty()) continue;
+    std::error_code ignored;
+    const auto [first, added] = flags.emplace(
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored), flag);
+    if (!added) {
+      return one_error(flag,
+                       fmt::format("{} is also the file of {}", in_quotes(file), first->second),
+                       "give each output a file of its own");
+    }
+  }
+  return std::nullopt;
+}
+
 int write_files(const SimulateOptions& options, const std::vector<SimResult>& results,
                 const std::vector<SimReport>& reports, int code) {
   if (!options.curve_file.empty()) {
     code = write_extra(options.output, options.curve_file, curve_to_csv(reports.front()), code);
   }
-  if (!options.trace_file.empty()) {
+  if (!options.trace_file.empty() && code != kBadInput) {
     code =
         write_extra(options.output, options.trace_file, to_perfetto(results.front().trace), code);
   }
-  if (!options.svg_file.empty()) {
+  if (!options.svg_file.empty() && code != kBadInput) {
     code = write_extra(options.output, options.svg_file, curve_to_svg(reports), code);
   }
   return code;
@@ -61,6 +72,7 @@ int write_files(const SimulateOptions& options, const std::vector<SimResult>& re
 }  // namespace
 
 int run_simulate(const SimulateOptions& options) {
+  if (const auto clash = same_file_twice(options)) return fail(*clash);
   const Result<std::vector<Scenario>> scenarios = resolve(options.scenario);
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1 && !options.curve_file.empty()) return fail(one_run_only("--curve"));
@@ -74,7 +86,8 @@ int run_simulate(const SimulateOptions& options) {
   const bool any_completed =
       std::any_of(reports.begin(), reports.end(),
                   [](const SimReport& report) { return report.outcome == SimOutcome::kCompleted; });
-  const int code = emit(options.output, write(reports, options.output), any_completed ? kYes : kNo);
+  const int code =
+      emit(options.output, render(reports, options.output), any_completed ? kYes : kNo);
   return code == kBadInput ? code : write_files(options, *results, reports, code);
 }
 

@@ -2,17 +2,18 @@
 #include "sweep.h"
 
 #include <fmt/core.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "interrupt.h"
+#include "planner/base/files.h"
 #include "sim/sweep/export.h"
 #include "sim/sweep/run.h"
 #include "sim/sweep/sweep_file.h"
@@ -23,27 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kInterrupted = 130;
-
 ExportFormat export_format(const std::string& name) {
   if (name == "csv") return ExportFormat::kCsv;
   if (name == "jsonl") return ExportFormat::kJsonLines;
   if (name == "md") return ExportFormat::kMarkdown;
   return ExportFormat::kTable;
-}
-
-// Set by Ctrl-C and by a polite kill. A second one ends the program at once.
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-extern "C" void ask_stop(int) { stop_asked.store(true); }
-
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = &ask_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
 }
 
 // On a terminal one line that is written over; elsewhere a line for every tenth of a run that takes
@@ -58,18 +43,18 @@ class ProgressLine {
       const Clock::time_point now = Clock::now();
       if (now - shown_ < std::chrono::milliseconds(100)) return;
       shown_ = now;
-      fmt::print(stderr, "\r\x1b[K{}", text(progress));
+      talk("\r\x1b[K{}", text(progress));
       std::fflush(stderr);
       return;
     }
     const int64_t tenth = 10 * progress.done / progress.total;
     if (tenth == tenth_ || progress.seconds < 2.0) return;
     tenth_ = tenth;
-    fmt::print(stderr, "{}\n", text(progress));
+    talk("{}\n", text(progress));
   }
 
   void clear() const {
-    if (!quiet_ && terminal_) fmt::print(stderr, "\r\x1b[K");
+    if (!quiet_ && terminal_) talk("\r\x1b[K");
   }
 
  private:
@@ -129,53 +114,43 @@ Result<Store> open_store(const std::string& file) {
 }
 
 void print_summary(const SweepSummary& summary, double seconds) {
-  fmt::print(stderr, "{} scenarios: {} computed, {} already there, {} failed, {:.1f} s\n",
-             summary.total, summary.computed, summary.present, summary.failed, seconds);
+  talk("{} scenarios: {} computed, {} already there, {} failed, {:.1f} s\n", summary.total,
+       summary.computed, summary.present, summary.failed, seconds);
   if (!summary.stopped) return;
   const int64_t left = summary.total - summary.computed - summary.present;
-  fmt::print(stderr, "interrupted with {} to go; run it again to compute the rest\n", left);
+  talk("interrupted with {} to go; run it again to compute the rest\n", left);
 }
 
-bool write_all(std::FILE* file, std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), file) == text.size();
+using Sink = std::function<bool(std::string_view)>;
+
+Result<int64_t> print_rows(const Store& store, const std::string& format,
+                           const OutputOptions& output, const Sink& sink) {
+  return export_rows(store, export_format(format), sink, {.color = use_color(output)});
 }
 
-using FileHandle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-int print_rows(const Store& store, const std::string& format, const OutputOptions& output,
-               std::FILE* file) {
+int rows_to_stdout(const Store& store, const std::string& format, const OutputOptions& output) {
   bool written = true;
-  const auto sink = [&](std::string_view text) {
-    written = write_all(file, text);
+  const Result<int64_t> rows = print_rows(store, format, output, [&](std::string_view text) {
+    written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     return written;
-  };
-  const Result<int64_t> rows =
-      export_rows(store, export_format(format), sink, {.color = use_color(output)});
+  });
   if (!rows) return fail(rows.diagnostics());
-  if (!written || std::fflush(file) != 0) {
-    const std::string name = output.file.empty() ? "standard output" : output.file;
-    return fail(one_error(name, "cannot write"));
-  }
+  if (!written || std::fflush(stdout) != 0)
+    return fail(one_error("standard output", "cannot write"));
   return kYes;
 }
 
-// Beside the file first, then in its place, so that a failure leaves the old one.
-int write_rows(const Store& store, const std::string& format, const OutputOptions& output) {
-  const std::string part = output.file + ".part";
-  FileHandle file(std::fopen(part.c_str(), "wb"), &std::fclose);
-  if (file == nullptr) return fail(one_error(output.file, "cannot open this file"));
-  int code = print_rows(store, format, output, file.get());
-  std::error_code error;
-  if (std::fclose(file.release()) != 0 && code == kYes) {
-    code = fail(one_error(output.file, "cannot write"));
-  }
-  if (code == kYes) {
-    fs::rename(part, output.file, error);
-    if (error) code = fail(one_error(output.file, error.message()));
-  }
-  if (code != kYes) fs::remove(part, error);
-  if (code == kYes && !output.quiet) fmt::print(stderr, "wrote {}\n", output.file);
-  return code;
+int rows_to_file(const Store& store, const std::string& format, const OutputOptions& output) {
+  Result<FileReplacement> opened = FileReplacement::open(output.file);
+  if (!opened) return fail(opened.diagnostics());
+  FileReplacement file = std::move(opened).value();
+  const Result<int64_t> rows =
+      print_rows(store, format, output, [&](std::string_view text) { return file.write(text); });
+  if (!rows) return fail(rows.diagnostics());
+  const Result<Bytes> written = file.commit();
+  if (!written) return fail(written.diagnostics());
+  if (!output.quiet) talk("wrote {}\n", output.file);
+  return kYes;
 }
 
 }  // namespace
@@ -205,20 +180,19 @@ int run_sweep_verb(const SweepCommand& command) {
   if (summary->stopped) return kInterrupted;
   if (!summary->collisions.empty()) return fail(summary->collisions);
   if (!command.store.empty() && command.format.empty()) return kYes;
-  return print_rows(store, command.format, command.output, stdout);
+  return rows_to_stdout(store, command.format, command.output);
 }
 
 int run_sweep_show(const SweepShowCommand& command) {
   const Result<Store> store = Store::open(command.store, StoreAccess::kRead);
   if (!store) return fail(store.diagnostics());
   const std::string& file = command.output.file;
-  if (file.empty() || file == "-")
-    return print_rows(*store, command.format, command.output, stdout);
+  if (file.empty() || file == "-") return rows_to_stdout(*store, command.format, command.output);
   std::error_code error;
   if (fs::equivalent(command.store, file, error)) {
     return fail(one_error(file, "is the store itself", "write the rows to another file"));
   }
-  return write_rows(*store, command.format, command.output);
+  return rows_to_file(*store, command.format, command.output);
 }
 
 }  // namespace tidemark::cli

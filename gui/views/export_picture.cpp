@@ -1,5 +1,6 @@
 #include "gui/views/export_picture.h"
 
+#include <QBuffer>
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QImage>
@@ -52,6 +53,14 @@ bool write_pdf(QWidget& widget, QIODevice& file) {
   return draw(widget, pdf);
 }
 
+// Qt's SVG and PDF writers do not report a failed write, so the picture is made in memory first.
+bool write_whole(QWidget& widget, bool (*write)(QWidget&, QIODevice&), QIODevice& file) {
+  QBuffer picture;
+  picture.open(QIODevice::WriteOnly);
+  if (!write(widget, picture)) return false;
+  return file.write(picture.data()) == picture.size();
+}
+
 }  // namespace
 
 Diagnostics export_picture(QWidget& widget, const std::string& file) {
@@ -68,7 +77,7 @@ Diagnostics export_picture(QWidget& widget, const std::string& file) {
   QCoreApplication::sendPostedEvents();
   QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
   QSaveFile out(name);
-  if (!out.open(QIODevice::WriteOnly) || !write(widget, out) || !out.commit()) {
+  if (!out.open(QIODevice::WriteOnly) || !write_whole(widget, write, out) || !out.commit()) {
     return one_error(file, "cannot be written: " + out.errorString().toStdString());
   }
   return {};

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "planner/base/units.h"
 
@@ -20,23 +21,21 @@ Diagnostics file_error(const std::filesystem::path& path, std::string message,
       .where = {.file = path.string()}, .message = std::move(message), .hint = std::move(hint)}};
 }
 
-std::string reason() { return std::system_category().message(errno); }
+std::string reason(int error) { return std::system_category().message(error); }
 
-bool write_all(int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
+Diagnostics cannot_write(const std::filesystem::path& path, int error) {
+  return file_error(path, "cannot write: " + reason(error),
+                    "name a file in a folder that exists, is writable and has space");
 }
 
-// mkstemp makes files private; give the result what an ordinary new file would have.
-void apply_umask(int descriptor) {
+// What an existing file had; else what an ordinary new file would have (mkstemp makes files
+// private).
+mode_t mode_for(const std::filesystem::path& target) {
+  struct stat status = {};
+  if (::stat(target.c_str(), &status) == 0) return status.st_mode & 07777;
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
+  return 0666 & ~mask;
 }
 
 }  // namespace
@@ -55,29 +54,84 @@ Result<std::string> read_file(const std::filesystem::path& path, Bytes limit) {
   std::ifstream stream(path, std::ios::binary);
   std::string content(static_cast<size_t>(size), '\0');
   stream.read(content.data(), static_cast<std::streamsize>(size));
-  if (!stream && size > 0) return file_error(path, "cannot read: " + reason());
+  if (!stream && size > 0) return file_error(path, "cannot read: " + reason(errno));
   return content;
 }
 
+FileReplacement::FileReplacement(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code error;
+  target_ = std::filesystem::weakly_canonical(path_, error);
+  if (error) {
+    error_ = error.value();
+    return;
+  }
+  const auto kind = std::filesystem::status(target_, error).type();
+  if (kind != std::filesystem::file_type::not_found &&
+      kind != std::filesystem::file_type::regular) {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = target_.string() + ".XXXXXX";
+    descriptor_ = ::mkstemp(temporary_.data());
+    if (descriptor_ < 0) temporary_.clear();
+  }
+  if (descriptor_ < 0) error_ = errno;
+}
+
+Result<FileReplacement> FileReplacement::open(const std::filesystem::path& path) {
+  FileReplacement replacement(path);
+  if (replacement.error_ != 0) return cannot_write(path, replacement.error_);
+  return replacement;
+}
+
+FileReplacement::FileReplacement(FileReplacement&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      written_(other.written_),
+      error_(other.error_) {}
+
+FileReplacement::~FileReplacement() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+bool FileReplacement::write(std::string_view content) {
+  while (error_ == 0 && !content.empty()) {
+    const ssize_t count = ::write(descriptor_, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) error_ = count < 0 ? errno : EIO;
+    if (count > 0) {
+      written_ += count;
+      content.remove_prefix(static_cast<size_t>(count));
+    }
+  }
+  return error_ == 0;
+}
+
+Result<Bytes> FileReplacement::commit() {
+  const auto note = [this](int result) {
+    if (result != 0 && error_ == 0) error_ = errno;
+  };
+  if (error_ == 0 && !temporary_.empty()) {
+    note(::fchmod(descriptor_, mode_for(target_)));
+    note(::fsync(descriptor_));
+  }
+  note(::close(std::exchange(descriptor_, -1)));
+  if (error_ == 0 && !temporary_.empty()) {
+    note(::rename(temporary_.c_str(), target_.c_str()));
+    if (error_ == 0) temporary_.clear();
+  }
+  if (error_ != 0) return cannot_write(path_, error_);
+  return Bytes::of(written_);
+}
+
 Result<Bytes> write_file(const std::filesystem::path& path, std::string_view content) {
-  std::string temporary = path.string() + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return file_error(path, "cannot write: " + reason());
-  apply_umask(descriptor);
-  const bool written = write_all(descriptor, content) && ::fsync(descriptor) == 0;
-  const int write_errno = errno;
-  const bool closed = ::close(descriptor) == 0;
-  if (!written || !closed) {
-    ::unlink(temporary.c_str());
-    errno = written ? errno : write_errno;
-    return file_error(path, "cannot write: " + reason());
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = reason();
-    ::unlink(temporary.c_str());
-    return file_error(path, "cannot write: " + why);
-  }
-  return Bytes::of(static_cast<int64_t>(content.size()));
+  Result<FileReplacement> opened = FileReplacement::open(path);
+  if (!opened) return opened.diagnostics();
+  FileReplacement file = std::move(opened).value();
+  file.write(content);
+  return file.commit();
 }
 
 }  // namespace tidemark

@@ -12,6 +12,12 @@
 namespace tidemark {
 namespace {
 
+// A name with control characters cannot be typed, and must not reach a terminal.
+bool is_printable(std::string_view name) {
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return c == 0x7f || (c >= 0 && c < 0x20); });
+}
+
 constexpr std::string_view kExtension = ".yaml";
 
 // Where configurations are looked for, strongest first.
@@ -44,8 +50,6 @@ std::string_view name_of(ConfigKind kind) {
       return "device";
     case ConfigKind::kEngine:
       return "engine";
-    case ConfigKind::kWorkload:
-      return "workload";
     case ConfigKind::kScenario:
       return "scenario";
     case ConfigKind::kSweep:
@@ -62,8 +66,6 @@ std::string_view folder_of(ConfigKind kind) {
       return "devices";
     case ConfigKind::kEngine:
       return "engines";
-    case ConfigKind::kWorkload:
-      return "workloads";
     case ConfigKind::kScenario:
       return "scenarios";
     case ConfigKind::kSweep:
@@ -104,7 +106,8 @@ std::vector<std::string> list_configs(ConfigKind kind) {
     for (std::filesystem::directory_iterator entry(folder / folder_of(kind), ignored), end;
          !ignored && entry != end; entry.increment(ignored)) {
       const std::filesystem::path& path = entry->path();
-      if (path.extension() == kExtension && is_file(path)) names.insert(path.stem().string());
+      const std::string name = path.stem().string();
+      if (path.extension() == kExtension && is_printable(name) && is_file(path)) names.insert(name);
     }
   }
   return {names.begin(), names.end()};

@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-enum class ConfigKind { kModel, kDevice, kEngine, kWorkload, kScenario, kSweep };
+enum class ConfigKind { kModel, kDevice, kEngine, kScenario, kSweep };
 std::string_view name_of(ConfigKind kind);    // "model", "device", ...
 std::string_view folder_of(ConfigKind kind);  // "models", "devices", ...
 

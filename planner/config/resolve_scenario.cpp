@@ -238,7 +238,7 @@ class Resolver {
   }
 
   void block_cache() {
-    scenario_.cache.capacity = read_.size("cache_size", 0_B).value_or(0_B);
+    scenario_.cache.capacity = read_.size("cache_size", 1_B).value_or(0_B);
     const std::string policy = read_.choice("cache_policy", cache_policy_names(), "lru");
     scenario_.cache.policy = parse_cache_policy(policy).value_or(CachePolicy::kLru);
     scenario_.cache.pinned = read_.list("pinned");

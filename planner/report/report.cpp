@@ -82,11 +82,21 @@ std::string fallback_note(const Scenario& scenario, const WeightsInventory& weig
       fallen_back, matrices, name_of(scenario.quant), example->name, name_of(example->dtype));
 }
 
+// A model can be planned past its training, but the reader must know.
+std::string context_note(const Scenario& scenario) {
+  const TransformerSpec* dims = scenario.model.transformer();
+  const int64_t trained = dims == nullptr ? 0 : dims->n_ctx_train.count();
+  if (trained == 0 || scenario.cells_per_sequence() <= trained) return "";
+  return fmt::format("The context of {} tokens is longer than the {} the model was trained for.",
+                     format_count(scenario.cells_per_sequence()), format_count(trained));
+}
+
 std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes;
   const std::string fallback = fallback_note(scenario, plan.weights);
   if (!fallback.empty() && scenario.engine.policy == EnginePolicy::kPlanned)
     notes.push_back(fallback);
+  if (std::string note = context_note(scenario); !note.empty()) notes.push_back(std::move(note));
   if (scenario.model.layer_list() != nullptr) {
     notes.emplace_back(
         "The model is a list of layer sizes: quantization, context and cache types do not change "

@@ -58,8 +58,10 @@ Explanation explain(int code, const std::string& message) {
 Database::Database(std::string file, Access access, int busy_milliseconds)
     : file_(std::move(file)) {
   // The empty name is a private database that spills to disk and is deleted when closed.
-  const char* name = access == Access::kTemporary ? "" : file_.c_str();
-  note(sqlite3_open_v2(name, &handle_, open_flags(access), nullptr));
+  // "./" keeps SQLite from reading meaning into a name (":memory:", "file:...").
+  const std::string plain = file_.starts_with('/') ? file_ : "./" + file_;
+  const std::string name = access == Access::kTemporary ? "" : plain;
+  note(sqlite3_open_v2(name.c_str(), &handle_, open_flags(access), nullptr));
   if (!ok()) return;
   sqlite3_busy_timeout(handle_, busy_milliseconds);
   note(sqlite3_create_collation(handle_, "tidemark_value", SQLITE_UTF8, nullptr, &collate));

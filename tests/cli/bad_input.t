@@ -74,7 +74,7 @@ error: The following arguments were not expected: 12 --ctxsize
   hint: did you mean --ctx-size?
 [exit 2]
 $ tidemark paln minicpm-2b
-error: A subcommand is required
+error: "paln" is not a verb of this program
   hint: did you mean plan?
 [exit 2]
 $ tidemark plan minicpm-2b --show wieghts
@@ -91,6 +91,7 @@ error: --trace: needs exactly one run, but the settings list several
 [exit 2]
 $ tidemark simulate minicpm-2b --quant int4 --strategy layerwise --json -o nosuch/folder/x.json
 nosuch/folder/x.json: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
 [exit 2]
 $ TIDEMARK_CTX_SIZE=many tidemark plan minicpm-2b
 error: TIDEMARK_CTX_SIZE: "many" is not a whole number
@@ -100,3 +101,21 @@ $ tidemark plan minicpm-2b --set ctx_sise=4096
 error: --set: "ctx_sise" is not a setting
   hint: did you mean "ctx_size"?
 [exit 2]
+
+# Outputs: two of one run must differ, and losing standard error changes nothing.
+$ tidemark simulate demo-blocks --svg same -o ./same
+error: --svg: "same" is also the file of -o
+  hint: give each output a file of its own
+[exit 2]
+$ tidemark plan demo-blocks,demo-layers --show units
+error: --show: shows one plan, but the settings list several
+  hint: give one value to each setting
+[exit 2]
+$ tidemark simulate demo-blocks --strategy block-cache --cache-size "0 B"
+error: --cache-size: 0 B is out of range
+  hint: from 1 B to 1048576 TiB
+[exit 2]
+$ tidemark plan demo-blocks --device demo-3gb --engine bare --budget "5 GB" -o closed.txt 2>&- && head -n 1 closed.txt
+Plan of demo-blocks on demo-3gb
+$ tidemark sweep --model demo-blocks -o :memory: --quiet && ls :memory:
+:memory:

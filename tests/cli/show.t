@@ -161,7 +161,7 @@ $ tidemark list quants
   Q4_K              256          144          0              4.5
   Q6_K              256          210          0           6.5625
 $ tidemark list planners
-  planner            what it does
+  planner            summary
   no-reuse           every buffer apart: the upper bound
   first-fit-by-size  largest first, each at the lowest offset that is free
   best-fit-by-start  earliest first, each in the smallest gap that holds it, as a run-time allocator

@@ -1,9 +1,12 @@
 #include "planner/base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "support/golden.h"
@@ -50,6 +53,63 @@ TEST(FilesTest, AWrittenFileHasOrdinaryPermissions) {
   EXPECT_EQ(status.st_mode & 0777, 0640U);
 }
 
+TEST(FilesTest, AReplacedFileKeepsItsPermissions) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "private.txt";
+  ASSERT_TRUE(write_file(path, "old").ok());
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  ASSERT_TRUE(write_file(path, "new").ok());
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  EXPECT_EQ(read_file(path, 1_KiB).value(), "new");
+}
+
+TEST(FilesTest, ALinkIsFollowedAndStaysALink) {
+  const TemporaryFolder folder;
+  const std::filesystem::path target = folder.path() / "target.txt";
+  const std::filesystem::path link = folder.path() / "link.txt";
+  ASSERT_TRUE(write_file(target, "old").ok());
+  std::filesystem::create_symlink("target.txt", link);
+  ASSERT_TRUE(write_file(link, "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(target, 1_KiB).value(), "new");
+
+  const std::filesystem::path loop = folder.path() / "loop";
+  std::filesystem::create_symlink("loop", loop);
+  EXPECT_FALSE(write_file(loop, "x").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(loop));
+}
+
+TEST(FilesTest, APipeIsWrittenIntoAndStaysAPipe) {
+  const TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_EQ(write_file(pipe, "through").value(), 7_B);
+  std::array<char, 16> read{};
+  EXPECT_EQ(::read(reader, read.data(), read.size()), 7);
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(files_in(folder.path()), 1);
+}
+
+TEST(FilesTest, AReplacementThatIsNotCommittedLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.txt";
+  ASSERT_TRUE(write_file(path, "old").ok());
+  {
+    Result<FileReplacement> opened = FileReplacement::open(path);
+    ASSERT_TRUE(opened.ok());
+    FileReplacement replacement = std::move(opened).value();
+    EXPECT_TRUE(replacement.write("half"));
+    EXPECT_EQ(files_in(folder.path()), 2);
+  }
+  EXPECT_EQ(files_in(folder.path()), 1);
+  EXPECT_EQ(read_file(path, 1_KiB).value(), "old");
+}
+
 TEST(FilesTest, AFailedWriteLeavesWhatWasThere) {
   const TemporaryFolder folder;
   const std::filesystem::path occupied = folder.path() / "occupied";
@@ -57,7 +117,9 @@ TEST(FilesTest, AFailedWriteLeavesWhatWasThere) {
   const Result<Bytes> result = write_file(occupied, "x");
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(to_string(result.diagnostics()),
-            occupied.string() + ": error: cannot write: Is a directory\n");
+            occupied.string() +
+                ": error: cannot write: Is a directory\n"
+                "  hint: name a file in a folder that exists, is writable and has space\n");
   EXPECT_EQ(files_in(folder.path()), 1);
   EXPECT_TRUE(std::filesystem::exists(occupied / "inside"));
 }
@@ -66,7 +128,9 @@ TEST(FilesTest, WritingIntoAMissingFolderIsRefused) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "missing" / "x.txt";
   EXPECT_EQ(to_string(write_file(path, "x").diagnostics()),
-            path.string() + ": error: cannot write: No such file or directory\n");
+            path.string() +
+                ": error: cannot write: No such file or directory\n"
+                "  hint: name a file in a folder that exists, is writable and has space\n");
 }
 
 TEST(FilesTest, ReadingIsBounded) {

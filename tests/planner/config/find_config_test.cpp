@@ -73,11 +73,6 @@ TEST_F(FindConfig, AnUnknownNameListsWhatThereIsNearestFirst) {
       << text;
 }
 
-TEST_F(FindConfig, AKindWithoutFilesHasNone) {
-  EXPECT_EQ(to_string(find_config(ConfigKind::kWorkload, "chat").diagnostics()),
-            "error: workload: there is no workload called \"chat\"\n  hint: there are: none\n");
-}
-
 TEST_F(FindConfig, ListsEachNameOnceAndSorted) {
   write(first() / "models" / "zz.yaml");
   write(second() / "models" / "zz.yaml");
@@ -95,7 +90,6 @@ TEST(ConfigKinds, HaveAFolderEach) {
   EXPECT_EQ(folder_of(ConfigKind::kModel), "models");
   EXPECT_EQ(folder_of(ConfigKind::kDevice), "devices");
   EXPECT_EQ(folder_of(ConfigKind::kEngine), "engines");
-  EXPECT_EQ(folder_of(ConfigKind::kWorkload), "workloads");
   EXPECT_EQ(folder_of(ConfigKind::kScenario), "scenarios");
   EXPECT_EQ(folder_of(ConfigKind::kSweep), "sweeps");
   EXPECT_EQ(name_of(ConfigKind::kSweep), "sweep");

@@ -302,7 +302,7 @@ TEST(ResolveScenario, SizesAndSharesAreBounded) {
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"budget", "0 B"}}),
             "error: --budget: 0 B is out of range\n  hint: from 1 B to 1048576 TiB\n");
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"cache_size", "1048577 TiB"}}),
-            "error: --cache-size: 1048577 TiB is out of range\n  hint: from 0 B to 1048576 TiB\n");
+            "error: --cache-size: 1048577 TiB is out of range\n  hint: from 1 B to 1048576 TiB\n");
   EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"budget", "2000"}}),
             "error: --budget: \"2000\" has no unit\n  hint: write a number and a unit: 512 MiB, "
             "3.5 GB\n");

@@ -56,6 +56,25 @@ TEST(MakePlanReport, CarriesThePlansOwnNumbers) {
   EXPECT_THAT(report.textbook, IsEmpty());
 }
 
+TEST(MakePlanReport, AContextPastTheTrainingIsSaid) {
+  Scenario scenario = small_scenario();
+  std::get<TransformerSpec>(scenario.model.dims).n_ctx_train = Tokens(256);
+  EXPECT_THAT(report_of(scenario).notes, IsEmpty());
+  scenario.n_ctx = Tokens(257);
+  ASSERT_EQ(report_of(scenario).notes.size(), 1U);
+  EXPECT_EQ(report_of(scenario).notes.front(),
+            "The context of 257 tokens is longer than the 256 the model was trained for.");
+}
+
+TEST(MakePlanReport, PartsThatPeakApartAreSaid) {
+  Scenario scenario = small_scenario();
+  scenario.engine.activations = ActivationPolicy::kLive;
+  EXPECT_THAT(report_of(scenario).notes, IsEmpty());
+  scenario.strategy = StrategyKind::kLayerwise;
+  ASSERT_EQ(report_of(scenario).notes.size(), 1U);
+  EXPECT_THAT(report_of(scenario).notes.front(), HasSubstr("which may not coincide"));
+}
+
 TEST(MakePlanReport, TheArenaIsTheLargerPhasesAndEveryRowLiesInIt) {
   const PlanReport report = report_of(small_scenario());
   EXPECT_EQ(report.arena.phase, "prefill");
