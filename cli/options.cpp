@@ -105,7 +105,7 @@ std::vector<std::string> expand_short_flags(const std::vector<std::string>& argu
     expanded.push_back(argument);
     // Older llama.cpp builds take -fa without a value.
     const bool bare = i + 1 >= arguments.size() || !names_a_switch(arguments[i + 1]);
-    if (argument == "--flash-attn" && bare) expanded.emplace_back("on");
+    if (arguments[i] == "-fa" && bare) expanded.emplace_back("on");
   }
   return expanded;
 }

@@ -74,7 +74,10 @@ int run(const QStringList& arguments, QApplication& application) {
   if (!options) return fail(options.diagnostics());
   apply_theme(application, QString::fromStdString(options->theme));
 
-  const bool exports = !options->export_file.empty();
+  const bool exports = has_flag(texts, "--export");
+  if (exports && options->export_file.empty()) {
+    return fail(one_error("--export", "needs the name of a file", "end it in .png, .svg or .pdf"));
+  }
   MainWindow window(!exports);
   const Diagnostics problems = window.start(*options);
   if (exports) return export_window(window, *options, problems);

@@ -119,3 +119,7 @@ $ tidemark plan demo-blocks --device demo-3gb --engine bare --budget "5 GB" -o c
 Plan of demo-blocks on demo-3gb
 $ tidemark sweep --model demo-blocks -o :memory: --quiet && ls :memory:
 :memory:
+$ tidemark plan minicpm-2b --flash-attn maybe
+error: --flash-attn: "maybe" is not known
+  hint: there are: on, off, auto
+[exit 2]
