@@ -11,10 +11,10 @@ bool is_sensible(DTypeUse use, const Format& format) {
   switch (use) {
     case DTypeUse::kWeights:
       return format.selectable;
-    case DTypeUse::kCache:  // blocks of a K-quant are longer than a head
-      return format.dtype != DType::kI32 && format.block_elements <= 32;
+    case DTypeUse::kCache:
+      return format.cache;
     case DTypeUse::kActivations:  // int8 is what the replay's kernels compute in
-      return format.dtype == DType::kInt8 || (!format.quantized && format.dtype != DType::kI32);
+      return format.dtype == DType::kInt8 || (!format.quantized && format.selectable);
   }
   return false;
 }
