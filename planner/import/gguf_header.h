@@ -39,7 +39,7 @@ enum class GgufType : uint32_t {
   kFloat64 = 12
 };
 
-// "uint32", "string" ... "?" for a number that is no type.
+// "uint32", "text" ... "?" for a number that is no type.
 std::string_view name_of(GgufType type);
 
 // Every integer is an int64_t, but for a uint64 above the largest int64_t.
@@ -50,7 +50,8 @@ struct GgufValue {
   GgufType element_type = GgufType::kUint32;  // of an array; otherwise the same as `type`
   int64_t count = 1;                          // elements of an array; otherwise 1
   // Vocabularies and merges run to megabytes, chat templates to kilobytes; nothing here needs
-  // them. False: only the three members above are known, `elements` is empty.
+  // them. False: only the three members above are known, `elements` is empty. Text that is no
+  // UTF-8 is not kept either.
   bool kept = true;
   std::vector<GgufScalar> elements{};
   int64_t file_offset = 0;  // where the value stands in the file, for messages
