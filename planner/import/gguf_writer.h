@@ -20,7 +20,7 @@ Result<GgufHeader> lay_out_gguf(const std::string& file, GgufHeader header);
 std::string encode_gguf_header(const GgufHeader& header);
 
 // Lays out and writes `header` to `path`, replacing what is there. Gives what read_gguf() of the
-// file would give.
+// file would give, but for values that are too large to be kept when read.
 Result<GgufHeader> write_gguf(const std::filesystem::path& path, const GgufHeader& header);
 
 }  // namespace tidemark

@@ -24,6 +24,7 @@ class Problems {
   void add(std::string_view name, std::string_view message, std::string_view hint = "");
   void append(const Diagnostics& more);
 
+  int64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
   // All of them, with a last line that counts those left out.
   Diagnostics take();

@@ -98,6 +98,9 @@ struct SafetensorsHeader {
 // Elements of a tensor of `shape`; 1 for a scalar. Throws std::overflow_error.
 int64_t element_count(std::span<const int64_t> shape);
 
+// Bytes of a tensor; nothing when its bits do not fill whole bytes. Throws std::overflow_error.
+std::optional<Bytes> whole_bytes(SafetensorsDType dtype, std::span<const int64_t> shape);
+
 // The header in `source`; `file` is its name in messages and in parts[0]. Errors name the byte.
 Result<SafetensorsHeader> parse_safetensors_header(const std::string& file, ByteSource& source);
 
