@@ -52,10 +52,11 @@ struct RecipeChoice {
   std::vector<TypeOverride> overrides{};  // the first that fits counts; F32, F16, BF16 ignore them
 };
 
-// One type per tensor, in the order of `tensors` (which need not be the file's order). Refused,
-// with one diagnostic a tensor (path = its name), where the quantizer refuses: a row that does not
-// fill the blocks of a type without a fallback, or a feed-forward tensor of a mixture of experts
-// without a layer number. A missing importance matrix is no refusal: see wants_importance_matrix.
+// One type per tensor, in the order of `tensors` (which need not be the file's order). Refused
+// where the quantizer refuses: a row that does not fill the blocks of a type without a fallback, or
+// a feed-forward tensor of a mixture of experts without a layer number; the diagnostics name the
+// first eight such tensors (path = name) and count the rest. A missing importance matrix is no
+// refusal: see wants_importance_matrix.
 Result<std::vector<DType>> choose_types(const RecipeModel& model,
                                         std::span<const RecipeTensor> tensors,
                                         const RecipeChoice& choice);
