@@ -2,6 +2,7 @@
 // the dimensions of 21 published models. Written out here independently of the planner's inventory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,7 +41,7 @@ struct GgufModel {
   int64_t d_state = 0;
   int64_t dt_rank = 0;
   int64_t n_group = 0;
-  std::vector<int64_t> attention_layers{};  // hybrids: all others are recurrent
+  std::array<int64_t, 4> attention_layers{-1, -1, -1, -1};  // hybrids: all others are recurrent
 };
 
 struct GgufTensor {
