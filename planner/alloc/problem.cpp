@@ -17,6 +17,38 @@ struct LoadChange {
 
 }  // namespace
 
+std::vector<Interval<int64_t>> occupied_intervals(const Buffer& buffer) {
+  if (buffer.lifetime.empty()) return {};
+  if (buffer.gaps.empty()) return {buffer.lifetime};
+  std::vector<Interval<int64_t>> gaps = buffer.gaps;
+  std::erase_if(gaps, [](const auto& gap) { return gap.empty(); });
+  std::ranges::sort(gaps);
+  std::vector<Interval<int64_t>> pieces;
+  int64_t from = buffer.lifetime.lower;
+  for (const auto& gap : gaps) {
+    const Interval<int64_t> piece{from, std::min(gap.lower, buffer.lifetime.upper)};
+    if (!piece.empty()) pieces.push_back(piece);
+    from = std::max(from, gap.upper);
+  }
+  if (from < buffer.lifetime.upper) pieces.push_back({from, buffer.lifetime.upper});
+  return pieces;
+}
+
+bool is_ever_live(const Buffer& buffer) {
+  if (!(Bytes{} < buffer.size) || buffer.lifetime.empty()) return false;
+  return buffer.gaps.empty() || !occupied_intervals(buffer).empty();
+}
+
+bool conflict(const Buffer& a, const Buffer& b) {
+  if (!(Bytes{} < a.size && Bytes{} < b.size) || !overlaps(a.lifetime, b.lifetime)) return false;
+  if (a.gaps.empty() && b.gaps.empty()) return true;
+  const auto mine = occupied_intervals(a);
+  const auto others = occupied_intervals(b);
+  return std::ranges::any_of(mine, [&](const auto& piece) {
+    return std::ranges::any_of(others, [&](const auto& other) { return overlaps(piece, other); });
+  });
+}
+
 std::string_view name_of(PlanStatus status) {
   switch (status) {
     case PlanStatus::kProvedOptimal:
@@ -36,8 +68,10 @@ Bytes peak_load(const Problem& problem) {
   std::vector<LoadChange> changes;
   for (const Buffer& buffer : problem.buffers) {
     if (!is_ever_live(buffer)) continue;
-    changes.push_back({buffer.lifetime.lower, buffer.size});
-    changes.push_back({buffer.lifetime.upper, Bytes{} - buffer.size});
+    for (const Interval<int64_t>& piece : occupied_intervals(buffer)) {
+      changes.push_back({piece.lower, buffer.size});
+      changes.push_back({piece.upper, Bytes{} - buffer.size});
+    }
   }
   // Lifetimes are half-open: what ends at an instant is gone before what starts there.
   std::ranges::sort(changes);
@@ -46,6 +80,15 @@ Bytes peak_load(const Problem& problem) {
   for (const LoadChange& change : changes) {
     load += change.change;
     peak = std::max(peak, load);
+  }
+  return peak;
+}
+
+Bytes peak_of(const Problem& problem, const std::vector<Bytes>& offsets) {
+  Bytes peak;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    if (is_ever_live(buffer)) peak = std::max(peak, offsets[i] + buffer.size);
   }
   return peak;
 }

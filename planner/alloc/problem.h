@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,17 +32,26 @@ struct Buffer {
   Bytes size{};                  // 0 is allowed and conflicts with nothing
   Interval<int64_t> lifetime{};  // half-open; empty is allowed and conflicts with nothing
   Alignment alignment{};
+  std::vector<Interval<int64_t>> gaps{};  // when the buffer holds nothing; any order, may overlap
+  std::optional<Bytes> offset{};          // where it must stand
+  std::optional<Bytes> hint{};            // where it would best stand; planners may ignore it
 };
 
 struct Problem {
   std::vector<Buffer> buffers{};  // indexed by BufferId
 };
 
+// The lifetime without its gaps: intervals by time, none empty, no two touching.
+//   lifetime [0,9), gaps [2,4) [3,5) [8,20)  ->  [0,2) [5,8)
+//   Checked by ProblemTest.GapsSplitALifetime.
+std::vector<Interval<int64_t>> occupied_intervals(const Buffer& buffer);
+
 // Is there an instant at which the buffer needs memory? Any other buffer may stand anywhere and
 // counts in no total.
-constexpr bool is_ever_live(const Buffer& buffer) {
-  return Bytes{} < buffer.size && !buffer.lifetime.empty();
-}
+bool is_ever_live(const Buffer& buffer);
+
+// Is there an instant at which both need memory?
+bool conflict(const Buffer& a, const Buffer& b);
 
 // What a plan promises. "Proved optimal" is never said without proof.
 enum class PlanStatus { kProvedOptimal, kFeasible, kInfeasible, kLimitReached };
@@ -59,6 +69,9 @@ struct Plan {
 
 // Largest sum of sizes live at one instant, by sorting the ends and sweeping. O(n log n).
 Bytes peak_load(const Problem& problem);
+
+// The highest end of any buffer that is ever live, at `offsets` (one for each buffer).
+Bytes peak_of(const Problem& problem, const std::vector<Bytes>& offsets);
 
 // Sum of all sizes, each rounded up to its own alignment: enough to place every buffer apart.
 Bytes no_reuse_bytes(const Problem& problem);

@@ -1,0 +1,121 @@
+#include "planner/alloc/exact_rank.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+namespace tidemark::exact {
+namespace {
+
+using enum Key;
+
+constexpr std::array kStandardOrders{
+    Order{{kTotal, kCliques, kArea}},     Order{{kTotal, kWidth, kCliques}},
+    Order{{kTotal, kCliques, kConflicts}}, Order{{kTotal, kWidth, kArea}},
+    Order{{kConflicts, kCliques, kArea}}, Order{{kTotal, kArea, kWidth}},
+};
+
+int bits(uint64_t value) { return static_cast<int>(std::bit_width(value)); }
+
+// Products of sizes and times stay within 62 bits; keys only rank, so low bits may go.
+uint64_t product(int64_t a, int64_t b) {
+  const auto left = static_cast<uint64_t>(a);
+  const auto right = static_cast<uint64_t>(b);
+  const int excess = bits(left) + bits(right) - 62;
+  if (excess <= 0) return left * right;
+  const int from_left = bits(left) > bits(right) ? excess : 0;
+  return (left >> from_left) * (right >> (excess - from_left));
+}
+
+struct Sums {
+  std::vector<int64_t> total{};    // of sizes, by clique
+  std::vector<int32_t> started{};  // items whose span starts at or before the clique
+  std::vector<int32_t> ended{};    // items whose span ends before the clique
+};
+
+Sums sums_of(const Instance& instance, int32_t cliques, std::span<const Ranked> items) {
+  const auto count = static_cast<size_t>(cliques);
+  Sums sums{.total = std::vector<int64_t>(count + 1, 0),
+            .started = std::vector<int32_t>(count + 1, 0),
+            .ended = std::vector<int32_t>(count + 1, 0)};
+  for (const Ranked& ranked : items) {
+    const int64_t size = instance.items[static_cast<size_t>(ranked.item)].size;
+    const auto first = static_cast<size_t>(ranked.span.first);
+    const auto next = static_cast<size_t>(ranked.span.last) + 1;
+    sums.total[first] += size;
+    sums.total[next] -= size;
+    ++sums.started[first];
+    ++sums.ended[next];
+  }
+  for (size_t k = 1; k <= count; ++k) {
+    sums.total[k] += sums.total[k - 1];
+    sums.started[k] += sums.started[k - 1];
+    sums.ended[k] += sums.ended[k - 1];
+  }
+  return sums;
+}
+
+uint64_t value_of(Key key, const Item& item, const Span& span, const Sums& sums) {
+  switch (key) {
+    case kTotal: {
+      const auto from = sums.total.begin() + span.first;
+      return static_cast<uint64_t>(*std::max_element(from, from + (span.last - span.first + 1)));
+    }
+    case kWidth:
+      return static_cast<uint64_t>(item.width);
+    case kCliques:
+      return static_cast<uint64_t>(span.last - span.first + 1);
+    case kSize:
+      return static_cast<uint64_t>(item.size);
+    case kArea:
+      return product(item.size, item.width);
+    case kConflicts:
+      return static_cast<uint64_t>(sums.started[static_cast<size_t>(span.last)] -
+                                   sums.ended[static_cast<size_t>(span.first)]);
+  }
+  return 0;
+}
+
+// The noise of a shape and key is the same in every part, whatever is left of the problem.
+uint64_t with_noise(uint64_t value, const Order& order, int32_t shape, size_t key) {
+  if (order.noise == 0) return value;
+  const uint64_t draw = mixed(order.seed ^ mixed(static_cast<uint64_t>(shape) * 8 + key)) % 1024;
+  const uint64_t factor = 1024 * 1024 + draw * order.noise - 512 * order.noise;
+  const int excess = std::max(0, bits(value) - 40);
+  return (((value >> excess) * factor) >> 20) << excess;
+}
+
+}  // namespace
+
+void sort_by(const Order& order, const Instance& instance, int32_t cliques,
+             std::span<Ranked> items) {
+  const Sums sums = sums_of(instance, cliques, items);
+  for (Ranked& ranked : items) {
+    const Item& item = instance.items[static_cast<size_t>(ranked.item)];
+    ranked.shape = item.shape;
+    for (size_t k = 0; k < order.keys.size(); ++k) {
+      const uint64_t value = value_of(order.keys[k], item, ranked.span, sums);
+      ranked.keys[k] = with_noise(value, order, item.shape, k);
+    }
+  }
+  std::sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
+    return std::tie(b.keys, a.shape, a.item) < std::tie(a.keys, b.shape, b.item);
+  });
+}
+
+std::span<const Order> standard_orders() { return kStandardOrders; }
+
+Order random_order(uint64_t seed, uint64_t number) {
+  const uint64_t draw = mixed(seed ^ mixed(number));
+  Order order{.noise = static_cast<uint32_t>(8U << ((draw >> 8) % 7)), .seed = draw};
+  std::array<Key, kKeys> keys{kTotal, kWidth, kCliques, kSize, kArea, kConflicts};
+  uint64_t rest = draw >> 16;
+  for (size_t k = 0; k < order.keys.size(); ++k) {
+    std::swap(keys[k], keys[k + rest % (kKeys - k)]);
+    rest /= kKeys;
+    order.keys[k] = keys[k];
+  }
+  return order;
+}
+
+}  // namespace tidemark::exact
