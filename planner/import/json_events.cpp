@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -44,9 +45,9 @@ class CountingIterator {
 class Adapter : public nlohmann::json_sax<nlohmann::json> {
  public:
   Adapter(int64_t first_byte, JsonHandler& handler, Problems& problems)
-      : byte_(first_byte), handler_(handler), problems_(problems) {}
+      : first_(first_byte), next_(first_byte), handler_(handler), problems_(problems) {}
 
-  int64_t* position() { return &byte_; }
+  int64_t* position() { return &next_; }
 
   bool null() override { return value({}); }
   bool boolean(bool) override { return value({}); }
@@ -71,7 +72,7 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(std::string& name) override {
     if (!seen_.back().insert(name).second) {
-      problems_.add(name, byte_, "the key appears twice in one object");
+      problems_.add(name, byte(), "the key appears twice in one object");
     }
     path_.back() = name;
     return true;
@@ -80,21 +81,22 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(size_t, const std::string& token, const nlohmann::detail::exception&) override {
     // Only the end of what was read last: a token can be as long as the file.
     const size_t from = token.size() > 20 ? token.size() - 20 : 0;
-    problems_.add("", byte_,
+    problems_.add("", byte(),
                   fmt::format("this is no JSON, after {}",
                               token.empty() ? "its begin" : printable(token.substr(from))));
     return false;
   }
 
  private:
+  int64_t byte() const { return std::max(first_, next_ - 1); }
   bool value(JsonEvent event) {
-    event.byte = byte_;
+    event.byte = byte();
     handler_.on(event, path_);
     return true;
   }
   bool open(JsonKind kind) {
     if (static_cast<int64_t>(path_.size()) >= kDeepestJson) {
-      problems_.add("", byte_, fmt::format("nested more than {} deep", kDeepestJson));
+      problems_.add("", byte(), fmt::format("nested more than {} deep", kDeepestJson));
       return false;
     }
     value({.kind = kind});
@@ -108,7 +110,8 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     return value({.kind = kind});
   }
 
-  int64_t byte_;
+  int64_t first_;
+  int64_t next_;  // the first byte that the parser has not looked at
   JsonHandler& handler_;
   Problems& problems_;
   JsonPath path_{};

@@ -34,7 +34,9 @@ struct JsonEvent {
   std::string_view text{};  // kText; kReal: as it was written
   int64_t integer = 0;      // kInteger
   double real = 0;          // kReal
-  int64_t byte = 0;         // just after the value's last byte, or at it
+  // The last byte looked at: a bracket itself, the closing quote of a text, of a number what ends
+  // it.
+  int64_t byte = 0;
 };
 
 using JsonPath = std::vector<std::string>;

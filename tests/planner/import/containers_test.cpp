@@ -1,0 +1,195 @@
+// The small pieces below the readers: the type table, positions in a source, names in messages.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <fstream>
+#include <set>
+
+#include "byte_text.h"
+#include "planner/import/byte_reader.h"
+#include "planner/import/ggml_types.h"
+#include "planner/import/gguf_tensor.h"
+#include "planner/import/problems.h"
+#include "planner/import/sparse_file.h"
+#include "support/golden.h"
+
+namespace tidemark {
+namespace {
+
+using namespace literals;
+using testing::TemporaryFolder;
+
+// Bytes of one row, from ggml's table of type traits: row / block x bytes.
+TEST(GgmlTypesTest, RowsByHand) {
+  struct Row {
+    uint32_t id;
+    const char* name;
+    int64_t values;
+    int64_t bytes;
+  };
+  constexpr std::array kRows = {
+      Row{0, "F32", 3, 12},            // 3 x 4
+      Row{1, "F16", 3, 6},             // 3 x 2
+      Row{30, "BF16", 3, 6},           // 3 x 2
+      Row{2, "Q4_0", 2304, 1296},      // 72 x 18
+      Row{8, "Q8_0", 2304, 2448},      // 72 x 34
+      Row{12, "Q4_K", 4096, 2304},     // 16 x 144
+      Row{14, "Q6_K", 4096, 3360},     // 16 x 210
+      Row{16, "IQ2_XXS", 4096, 1056},  // 16 x 66
+      Row{19, "IQ1_S", 256, 50},
+      Row{20, "IQ4_NL", 64, 36},
+      Row{34, "TQ1_0", 512, 108},  // 2 x 54
+      Row{39, "MXFP4", 64, 34},    // 2 x 17
+      Row{40, "NVFP4", 128, 72},   // 2 x 36
+      Row{41, "Q1_0", 128, 18},
+      Row{42, "Q2_0", 128, 36},
+      Row{24, "I8", 5, 5},
+      Row{25, "I16", 5, 10},
+      Row{26, "I32", 5, 20},
+      Row{27, "I64", 5, 40},
+      Row{28, "F64", 5, 40},
+  };
+  for (const Row& row : kRows) {
+    const GgufTensorSize size = size_of(GgufTensor{.dims = {row.values}, .type_id = row.id});
+    EXPECT_EQ(size.problem, "") << row.name;
+    EXPECT_EQ(size.bytes, Bytes::of(row.bytes)) << row.name;
+    ASSERT_NE(find_ggml_type(std::string_view(row.name)), nullptr);
+    EXPECT_EQ(find_ggml_type(std::string_view(row.name))->id, row.id);
+  }
+}
+
+TEST(GgmlTypesTest, IdsAreIndicesAndNamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < ggml_types().size(); ++i) {
+    const GgmlType& type = ggml_types()[i];
+    EXPECT_EQ(type.id, i);
+    EXPECT_TRUE(names.insert(type.name).second) << type.name;
+    EXPECT_EQ(find_ggml_type(type.id), &type);
+  }
+  EXPECT_EQ(names.size(), 43U);
+  EXPECT_EQ(find_ggml_type(43U), nullptr);
+  EXPECT_EQ(find_ggml_type(std::string_view("Q4_k")), nullptr);
+}
+
+TEST(ByteReaderTest, ReadsLittleEndianNumbersAndStopsAtTheEnd) {
+  const std::string bytes("\x01\x02\x03\x04\x05\x06\x07\x88\xFF", 9);
+  MemorySource source(std::as_bytes(std::span(bytes)));
+  ByteReader reader(source, source.size());
+  EXPECT_EQ(reader.number<uint64_t>(), 0x8807060504030201U);
+  EXPECT_EQ(reader.number<uint16_t>(), std::nullopt);
+  EXPECT_EQ(reader.state(), ByteReader::State::kEnd);
+  EXPECT_EQ(reader.offset(), 8);
+  EXPECT_EQ(reader.number<uint8_t>(), 0xFFU);
+  EXPECT_EQ(reader.remaining(), 0);
+}
+
+TEST(ByteReaderTest, ReadsAcrossItsBlocksAndAfterSkips) {
+  std::string bytes(200'000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i % 251);
+  MemorySource source(std::as_bytes(std::span(bytes)));
+  ByteReader reader(source, source.size());
+  // A block ends at 65,536, in the middle of these four bytes: 65,534 mod 251 = 23.
+  ASSERT_TRUE(reader.skip(65'534));
+  EXPECT_EQ(reader.number<uint32_t>(), 0x1A191817U);
+  std::string rest(120'000, '\0');
+  ASSERT_TRUE(reader.bytes(std::as_writable_bytes(std::span(rest))));
+  EXPECT_EQ(rest, bytes.substr(65'538, 120'000));
+}
+
+TEST(ByteReaderTest, AnEarlierLimitIsNotTheEnd) {
+  const std::string bytes(100, 'x');
+  MemorySource source(std::as_bytes(std::span(bytes)));
+  ByteReader reader(source, 10);
+  EXPECT_TRUE(reader.skip(10));
+  EXPECT_FALSE(reader.skip(1));
+  EXPECT_EQ(reader.state(), ByteReader::State::kLimit);
+}
+
+TEST(FileSourceTest, ReadsPiecesOfRegularFilesOnly) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x";
+  std::ofstream(path) << "0123456789";
+  Result<FileSource> opened = FileSource::open(path);
+  ASSERT_TRUE(opened.ok());
+  FileSource source = std::move(opened).value();
+  EXPECT_EQ(source.size(), 10);
+  std::string three(3, '\0');
+  EXPECT_TRUE(source.read(6, std::as_writable_bytes(std::span(three))));
+  EXPECT_EQ(three, "678");
+  // Shortened meanwhile.
+  std::filesystem::resize_file(path, 8);
+  EXPECT_FALSE(source.read(6, std::as_writable_bytes(std::span(three))));
+
+  const std::filesystem::path missing = folder.path() / "missing";
+  EXPECT_EQ(to_string(FileSource::open(missing).diagnostics()),
+            missing.string() + ": error: cannot open: no such file\n");
+  EXPECT_EQ(to_string(FileSource::open(folder.path()).diagnostics()),
+            folder.path().string() + ": error: not a regular file\n");
+  // A pipe without a writer must not be waited for.
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(to_string(FileSource::open(pipe).diagnostics()),
+            pipe.string() + ": error: not a regular file\n");
+}
+
+TEST(SparseFileTest, IsLongAndTakesNoDisk) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x";
+  std::ofstream(path) << "old";
+  EXPECT_EQ(write_sparse_file(path, "head", 3_GiB).value(), 3_GiB);
+  struct stat status = {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, 3'221'225'472);
+  EXPECT_LE(status.st_blocks * 512, 1'048'576);
+  FileSource source = FileSource::open(path).value();
+  std::string begin(6, 'x');
+  ASSERT_TRUE(source.read(0, std::as_writable_bytes(std::span(begin))));
+  EXPECT_EQ(begin, std::string("head\0\0", 6));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(SparseFileTest, AFailureLeavesTheOldFileAndNothingElse) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x";
+  std::ofstream(path) << "old";
+  // More than any file system here holds in one file.
+  const Result<Bytes> result = write_sparse_file(path, "head", Bytes::of(INT64_MAX));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(testing::slurp(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_FALSE(write_sparse_file(folder.path(), "head", 1_KiB).ok());
+}
+
+TEST(ProblemsTest, NamesArePrintable) {
+  EXPECT_EQ(printable("blk.0.attn_q.weight"), "blk.0.attn_q.weight");
+  EXPECT_EQ(printable("a\n\x7F\xC3\xA9"), "a\\x0a\\x7f\\xc3\\xa9");
+  EXPECT_EQ(printable(std::string(101, 'a')), std::string(100, 'a') + "...");
+}
+
+TEST(ProblemsTest, TheRestIsCounted) {
+  Problems problems("x");
+  for (int i = 0; i < 103; ++i) problems.add("", i, "wrong");
+  const Diagnostics all = problems.take();
+  ASSERT_EQ(all.size(), 101U);
+  EXPECT_EQ(to_string(all[99]), "x: error: byte 99: wrong\n");
+  EXPECT_EQ(to_string(all[100]), "x: error: and 3 more problems\n");
+  EXPECT_TRUE(problems.empty());
+}
+
+// The limits of each length, from the table of well-formed byte sequences of the Unicode standard.
+TEST(ProblemsTest, Utf8IsTheUnicodeStandards) {
+  for (const char* good :
+       {"", "a\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+        "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_TRUE(is_utf8(good)) << printable(good);
+  }
+  for (const char* bad : {"\x80", "\xC1\xBF", "\xC2", "\xC2\x7F", "\xC2\xC0", "\xE0\x9F\xBF",
+                          "\xED\xA0\x80", "\xE1\x80", "\xE1\x80\x7F", "\xF0\x8F\xBF\xBF",
+                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF1\x80\x80\xC0", "\xFF"}) {
+    EXPECT_FALSE(is_utf8(bad)) << printable(bad);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
