@@ -151,8 +151,6 @@ std::string encode(const GgufHeader& header, std::vector<int64_t>& offsets) {
     put(out, tensor.type_id);
     put(out, tensor.offset.count());
   }
-  const Bytes end = align_up(Bytes::of(static_cast<int64_t>(out.size())), header.alignment);
-  out.resize(static_cast<size_t>(end.count()), '\0');
   return out;
 }
 
@@ -180,7 +178,8 @@ Result<GgufHeader> lay_out_gguf(const std::string& file, GgufHeader header) {
   const Bytes data = lay_out_tensors(header, problems);
   if (!problems.empty()) return problems.take();
   std::vector<int64_t> offsets;
-  const Bytes begin = Bytes::of(static_cast<int64_t>(encode(header, offsets).size()));
+  const Bytes begin =
+      align_up(Bytes::of(static_cast<int64_t>(encode(header, offsets).size())), header.alignment);
   auto offset = offsets.begin();
   for (auto& [key, value] : header.keys) value.file_offset = *offset++;
   header.parts = {{.file = file, .data_offset = begin, .file_bytes = begin + data}};

@@ -16,7 +16,7 @@ namespace tidemark {
 // cannot be written, a value that was not kept.
 Result<GgufHeader> lay_out_gguf(const std::string& file, GgufHeader header);
 
-// The bytes before the data of one laid-out file.
+// The bytes of one laid-out file before the zeros that pad it to its data.
 std::string encode_gguf_header(const GgufHeader& header);
 
 // Lays out and writes `header` to `path`, replacing what is there. Gives what read_gguf() of the
