@@ -1,7 +1,7 @@
 // Reads the header of GGUF files, never their data.
 //
 // Every error names the byte it stands at, and the key or tensor as its path:
-//   x.gguf: error: blk.0.attn_q.weight: byte 1,234: type 4 (Q4_2) was retired
+//   x.gguf: error: blk.0.attn_q.weight: byte 1234: type 4 (Q4_2) was retired
 // Nothing in a file makes the reader allocate more than a fixed multiple of what the file holds,
 // and a header of more than 1 GiB is refused. What cannot be passed over (an end in mid-value, an
 // unknown value type) ends the reading; everything else is collected, up to 100 errors.

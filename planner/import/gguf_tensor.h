@@ -19,6 +19,7 @@ struct GgufTensorSize {
 };
 
 // Whole blocks row by row: dims {4096, 3} of Q4_K are 3 x 16 x 144 B = 6,912 B.
+// Checked by GgmlTypesTest.RowsByHand.
 GgufTensorSize size_of(const GgufTensor& tensor);
 
 }  // namespace tidemark

@@ -7,6 +7,7 @@
 //                               integer 7 (a, b, "")
 //                               end_array (a, b)
 // where the path in brackets names the value by the keys that lead to it ("" inside an array).
+// Checked by JsonEventsTest.TheExampleOfTheHeader.
 #pragma once
 
 #include <cstdint>

@@ -57,6 +57,7 @@ TEST(GgmlTypesTest, RowsByHand) {
     ASSERT_NE(find_ggml_type(std::string_view(row.name)), nullptr);
     EXPECT_EQ(find_ggml_type(std::string_view(row.name))->id, row.id);
   }
+  EXPECT_EQ(size_of(GgufTensor{.dims = {4096, 3}, .type_id = 12}).bytes, 6912_B);
 }
 
 TEST(GgmlTypesTest, IdsAreIndicesAndNamesAreDistinct) {
