@@ -10,7 +10,7 @@
 #include "planner/base/check.h"
 #include "planner/capacity/textbook.h"
 #include "planner/capacity/verdict.h"
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 
 namespace tidemark {
 namespace {

@@ -44,8 +44,9 @@ Bytes textbook_least_read(Bytes weights, Bytes resident) {
 Bytes textbook_kv_per_token(const TransformerSpec& spec, DType type_k, DType type_v) {
   int64_t elements = 0;  // of K; V has as many
   for (const LayerSpec& layer : spec.layers) {
-    elements =
-        checked_add(elements, checked_mul(layer.attention.n_head_kv, layer.attention.head_dim));
+    const AttentionSpec* attention = layer.attention();
+    if (attention == nullptr) continue;
+    elements = checked_add(elements, checked_mul(attention->n_head_kv, attention->head_dim));
   }
   return textbook_weight_bytes(elements, type_k) + textbook_weight_bytes(elements, type_v);
 }

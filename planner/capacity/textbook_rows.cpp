@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "planner/capacity/textbook.h"
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 
 namespace tidemark {
 namespace {

@@ -67,9 +67,10 @@ TransformerSpec read_transformer(YamlMap& map) {
     spec.n_ctx_train = Tokens(map.integer("n_ctx_train", 1, kMostContext).value_or(0));
   }
   spec.tied_embeddings = map.boolean("tied_embeddings").value_or(false);
-  const LayerSpec layer{
-      .attention = {.n_head = dims.n_head, .n_head_kv = dims.n_head_kv, .head_dim = dims.head_dim},
-      .feed_forward = {.n_ff = dims.n_ff}};
+  const LayerSpec layer{.mixer = AttentionSpec{.n_head = dims.n_head,
+                                               .n_head_kv = dims.n_head_kv,
+                                               .head_dim = dims.head_dim},
+                        .feed_forward = {.n_ff = dims.n_ff}};
   spec.layers.assign(static_cast<size_t>(dims.n_layer), layer);
   return spec;
 }

@@ -147,7 +147,8 @@ class Resolver {
         key, {.use = DTypeUse::kCache, .fallback = fallback, .fallback_origin = engine_origin_});
     const int64_t block = format_of(type).block_elements;
     if (transformer() == nullptr || transformer()->layers.empty()) return type;
-    const int64_t head_dim = transformer()->layers.front().attention.head_dim;
+    const AttentionSpec* attention = transformer()->layers.front().attention();
+    const int64_t head_dim = attention == nullptr ? 0 : attention->head_dim;
     if (head_dim % block != 0) {
       read_.problem(key, fmt::format("{} needs a head_dim that {} divides, {} has {}",
                                      name_of(type), block, scenario_.model.name, head_dim));

@@ -60,7 +60,7 @@ class TransformerGraph {
     for (size_t i = 0; i < spec_.layers.size(); ++i) {
       layer_ = static_cast<int64_t>(i);
       prefix_ = fmt::format("blk.{}.", i);
-      x = feed_forward(attention(spec_.layers[i].attention, x));
+      x = feed_forward(attention(*spec_.layers[i].attention(), x));
     }
     layer_ = -1;
     prefix_.clear();

@@ -40,18 +40,20 @@ ModelSpec scale_widths(ModelSpec model, double factor) {
   auto* spec = std::get_if<TransformerSpec>(&model.dims);
   if (spec == nullptr || factor == 1.0) return model;
   const auto fills = [](const LayerSpec& layer, int64_t width) {
-    return layer.attention.n_head * layer.attention.head_dim == width;
+    const AttentionSpec* attention = layer.attention();
+    return attention != nullptr && attention->n_head * attention->head_dim == width;
   };
   const bool heads_fill_width =
       !spec->layers.empty() &&
       std::all_of(spec->layers.begin(), spec->layers.end(),
                   [&](const LayerSpec& l) { return fills(l, spec->n_embd); });
   for (LayerSpec& layer : spec->layers) {
-    layer.attention = scaled(layer.attention, factor);
+    if (const AttentionSpec* attention = layer.attention())
+      layer.mixer = scaled(*attention, factor);
     layer.feed_forward.n_ff = nearest_multiple(layer.feed_forward.n_ff, factor);
   }
   const AttentionSpec first =
-      spec->layers.empty() ? AttentionSpec{} : spec->layers.front().attention;
+      heads_fill_width ? *spec->layers.front().attention() : AttentionSpec{};
   spec->n_embd =
       heads_fill_width ? first.n_head * first.head_dim : nearest_multiple(spec->n_embd, factor);
   return model;

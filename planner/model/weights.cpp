@@ -3,16 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "planner/base/check.h"
+#include "planner/model/layer_weights.h"
 
 namespace tidemark {
 namespace {
 
-bool is_norm(WeightRole role) {
-  return role == WeightRole::kAttentionNorm || role == WeightRole::kFeedForwardNorm ||
-         role == WeightRole::kOutputNorm;
+// Small, and read by kernels that want floats: vectors, routers, the tables of recurrences.
+bool stays_float(const WeightTensor& tensor) {
+  const bool is_table =
+      tensor.role == WeightRole::kTokenEmbedding || tensor.role == WeightRole::kOutput;
+  if (tensor.rows <= 1 && tensor.count <= 1 && !is_table) return true;
+  return tensor.is_bias || tensor.role == WeightRole::kRouter ||
+         tensor.role == WeightRole::kStateConv || tensor.role == WeightRole::kStateParameter ||
+         tensor.role == WeightRole::kStateNorm || tensor.role == WeightRole::kPositionEmbedding ||
+         tensor.role == WeightRole::kTokenTypes || tensor.role == WeightRole::kRelativeBias;
 }
 
 // The next format to try when `dtype` does not fill whole blocks, as the GGUF quantizer chooses it.
@@ -29,64 +37,110 @@ DType fallback_of(DType dtype) {
   }
 }
 
-class InventoryBuilder {
- public:
-  explicit InventoryBuilder(DType requested) : requested_(requested) {}
+// A stack's tensors are named after what it is: "v.blk.3.attn_q.weight".
+std::string_view prefix_of(StackRole role) {
+  constexpr std::array<std::string_view, 4> kPrefixes = {"enc.", "v.", "a.", "mtp."};
+  return kPrefixes.at(static_cast<size_t>(role));
+}
 
-  void add_tensor(WeightRole role, std::string name, int64_t layer, int64_t columns, int64_t rows) {
-    WeightTensor tensor{
-        .name = std::move(name), .role = role, .layer = layer, .columns = columns, .rows = rows};
-    tensor.dtype = stored_type(tensor, requested_);
-    tensor.bytes = row_bytes(tensor.dtype, columns) * rows;
-    add(std::move(tensor));
+std::vector<WeightTensor> tensors_of(const LayerListSpec& list) {
+  std::vector<WeightTensor> tensors;
+  for (size_t i = 0; i < list.layers.size(); ++i) {
+    tensors.push_back({.name = list.layers[i].name,
+                       .role = WeightRole::kPlain,
+                       .layer = static_cast<int64_t>(i),
+                       .bytes = list.layers[i].weights});
   }
+  return tensors;
+}
 
-  void add_layer(int64_t index, int64_t n_embd, const LayerSpec& layer) {
-    const auto add_one = [&](WeightRole role, std::string_view stem, int64_t columns,
-                             int64_t rows) {
-      add_tensor(role, fmt::format("blk.{}.{}.weight", index, stem), index, columns, rows);
-    };
-    const AttentionSpec& attention = layer.attention;
-    const int64_t query_width = checked_mul(attention.n_head, attention.head_dim);
-    const int64_t kv_width = checked_mul(attention.n_head_kv, attention.head_dim);
-    const int64_t n_ff = layer.feed_forward.n_ff;
-    add_one(WeightRole::kAttentionNorm, "attn_norm", n_embd, 1);
-    add_one(WeightRole::kQuery, "attn_q", n_embd, query_width);
-    add_one(WeightRole::kKey, "attn_k", n_embd, kv_width);
-    add_one(WeightRole::kValue, "attn_v", n_embd, kv_width);
-    add_one(WeightRole::kAttentionOutput, "attn_output", query_width, n_embd);
-    add_one(WeightRole::kFeedForwardNorm, "ffn_norm", n_embd, 1);
-    add_one(WeightRole::kGate, "ffn_gate", n_embd, n_ff);
-    add_one(WeightRole::kUp, "ffn_up", n_embd, n_ff);
-    add_one(WeightRole::kDown, "ffn_down", n_ff, n_embd);
+void add_layers(std::vector<WeightTensor>& tensors, const std::vector<LayerSpec>& layers,
+                std::string_view prefix, int64_t stack, int64_t n_embd) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    LayerWeights(tensors, fmt::format("{}blk.{}.", prefix, i), stack, static_cast<int64_t>(i),
+                 n_embd)
+        .add_layer(layers[i]);
   }
+}
 
-  void add_plain(int64_t index, const PlainLayer& layer) {
-    add({.name = layer.name, .role = WeightRole::kPlain, .layer = index, .bytes = layer.weights});
+void add_stack(std::vector<WeightTensor>& tensors, const StackSpec& stack, int64_t index) {
+  const std::string_view prefix = prefix_of(stack.role);
+  LayerWeights outside(tensors, std::string(prefix), index, -1, stack.n_embd);
+  for (const ExtraWeight& extra : stack.extras) outside.extra(extra);
+  add_layers(tensors, stack.layers, prefix, index, stack.n_embd);
+  outside.norm(WeightRole::kOutputNorm, "output_norm", stack.final_norm, stack.n_embd);
+}
+
+std::vector<WeightTensor> tensors_of(const TransformerSpec& spec) {
+  std::vector<WeightTensor> tensors;
+  LayerWeights outside(tensors, "", -1, -1, spec.n_embd);
+  outside.matrix(WeightRole::kTokenEmbedding, "token_embd", spec.n_embd, spec.n_vocab);
+  if (spec.n_position > 0) {
+    outside.matrix(WeightRole::kPositionEmbedding, "position_embd", spec.n_embd, spec.n_position);
   }
-
-  WeightsInventory take() && { return std::move(inventory_); }
-
- private:
-  void add(WeightTensor tensor) {
-    inventory_.parameters = checked_add(inventory_.parameters, tensor.parameters());
-    inventory_.bytes += tensor.bytes;
-    inventory_.tensors.push_back(std::move(tensor));
+  if (spec.n_token_type > 0) {
+    outside.matrix(WeightRole::kTokenTypes, "token_types", spec.n_embd, spec.n_token_type);
   }
+  outside.norm(WeightRole::kEmbeddingNorm, "token_embd_norm", spec.embedding_norm, spec.n_embd);
+  add_layers(tensors, spec.layers, "", -1, spec.n_embd);
+  for (const ExtraWeight& extra : spec.extras) outside.extra(extra);
+  outside.norm(WeightRole::kOutputNorm, "output_norm", spec.final_norm, spec.n_embd);
+  if (spec.has_head && !spec.tied_embeddings) {
+    outside.matrix(WeightRole::kOutput, "output", spec.n_embd, spec.n_vocab);
+  }
+  if (spec.has_head && spec.head_bias) outside.bias(WeightRole::kOutput, "output", spec.n_vocab);
+  for (size_t i = 0; i < spec.stacks.size(); ++i) {
+    if (spec.stacks[i].is_counted) add_stack(tensors, spec.stacks[i], static_cast<int64_t>(i));
+  }
+  return tensors;
+}
 
-  DType requested_ = DType::kF16;
-  WeightsInventory inventory_{};
-};
+bool is_expert(WeightRole role) {
+  return role == WeightRole::kExpertGate || role == WeightRole::kExpertUp ||
+         role == WeightRole::kExpertDown;
+}
+
+// Parameters of an expert tensor that one token leaves alone.
+int64_t idle_parameters(const TransformerSpec& spec, const WeightTensor& tensor) {
+  if (!is_expert(tensor.role) || tensor.layer < 0) return 0;
+  const auto& layers =
+      tensor.stack < 0 ? spec.layers : spec.stacks.at(static_cast<size_t>(tensor.stack)).layers;
+  const MoeSpec& moe = layers.at(static_cast<size_t>(tensor.layer)).moe;
+  return tensor.parameters() / moe.n_expert * (moe.n_expert - moe.n_expert_used);
+}
+
+template <class ChooseType>
+WeightsInventory make_inventory(const ModelSpec& model, const ChooseType& choose_type) {
+  WeightsInventory inventory{.tensors = weight_tensors(model)};
+  const TransformerSpec* spec = model.transformer();
+  int64_t idle = 0;
+  for (size_t i = 0; i < inventory.tensors.size(); ++i) {
+    WeightTensor& tensor = inventory.tensors[i];
+    if (spec != nullptr) {
+      tensor.dtype = choose_type(i, tensor);
+      tensor.bytes =
+          row_bytes(tensor.dtype, tensor.columns) * checked_mul(tensor.rows, tensor.count);
+      idle = checked_add(idle, idle_parameters(*spec, tensor));
+    }
+    inventory.elements = checked_add(inventory.elements, tensor.elements());
+    inventory.parameters = checked_add(inventory.parameters, tensor.parameters());
+    inventory.bytes += tensor.bytes;
+  }
+  inventory.active_parameters = inventory.parameters - idle;
+  return inventory;
+}
 
 }  // namespace
 
-int64_t WeightTensor::parameters() const {
-  return role == WeightRole::kPlain ? 0 : checked_mul(columns, rows);
+int64_t WeightTensor::elements() const {
+  return role == WeightRole::kPlain ? 0 : checked_mul(checked_mul(columns, rows), count);
 }
+
+int64_t WeightTensor::parameters() const { return is_parameter ? elements() : 0; }
 
 WeightId WeightsInventory::find(WeightRole role, int64_t layer) const {
   const auto found = std::ranges::find_if(tensors, [&](const WeightTensor& tensor) {
-    return tensor.role == role && tensor.layer == layer;
+    return tensor.role == role && tensor.layer == layer && tensor.stack < 0 && !tensor.is_bias;
   });
   check(found != tensors.end(), "the inventory holds every weight that the graph reads");
   return WeightId::of(found - tensors.begin());
@@ -95,7 +149,7 @@ WeightId WeightsInventory::find(WeightRole role, int64_t layer) const {
 DType stored_type(const WeightTensor& tensor, DType requested) {
   if (tensor.role == WeightRole::kPlain) return tensor.dtype;
   if (!format_of(requested).quantized) return requested;
-  if (is_norm(tensor.role)) return DType::kF32;
+  if (stays_float(tensor)) return DType::kF32;
   // Bare int4 packs two to a byte and pads an odd row: it has no blocks that a row could leave half
   // empty.
   if (requested == DType::kInt4) return requested;
@@ -104,25 +158,27 @@ DType stored_type(const WeightTensor& tensor, DType requested) {
   return candidate;
 }
 
+std::vector<WeightTensor> weight_tensors(const ModelSpec& model) {
+  const LayerListSpec* list = model.layer_list();
+  return list != nullptr ? tensors_of(*list) : tensors_of(*model.transformer());
+}
+
 WeightsInventory weights_inventory(const ModelSpec& model, DType requested) {
-  InventoryBuilder builder(requested);
-  if (const LayerListSpec* list = model.layer_list()) {
-    for (size_t i = 0; i < list->layers.size(); ++i) {
-      builder.add_plain(static_cast<int64_t>(i), list->layers[i]);
-    }
-    return std::move(builder).take();
+  return make_inventory(model, [requested](size_t, const WeightTensor& tensor) {
+    return stored_type(tensor, requested);
+  });
+}
+
+WeightsInventory weights_inventory(const ModelSpec& model, const std::vector<DType>& types) {
+  return make_inventory(model, [&types](size_t i, const WeightTensor&) { return types.at(i); });
+}
+
+int64_t parameter_count(const ModelSpec& model) {
+  int64_t sum = 0;
+  for (const WeightTensor& tensor : weight_tensors(model)) {
+    sum = checked_add(sum, tensor.parameters());
   }
-  const TransformerSpec& spec = *model.transformer();
-  builder.add_tensor(WeightRole::kTokenEmbedding, "token_embd.weight", -1, spec.n_embd,
-                     spec.n_vocab);
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    builder.add_layer(static_cast<int64_t>(i), spec.n_embd, spec.layers[i]);
-  }
-  builder.add_tensor(WeightRole::kOutputNorm, "output_norm.weight", -1, spec.n_embd, 1);
-  if (!spec.tied_embeddings) {
-    builder.add_tensor(WeightRole::kOutput, "output.weight", -1, spec.n_embd, spec.n_vocab);
-  }
-  return std::move(builder).take();
+  return sum;
 }
 
 Bytes textbook_weight_bytes(int64_t parameters, DType dtype) {

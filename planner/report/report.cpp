@@ -5,7 +5,7 @@
 #include <array>
 
 #include "planner/base/units.h"
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 #include "planner/report/parts.h"
 
 namespace tidemark {

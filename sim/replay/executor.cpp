@@ -187,7 +187,7 @@ void Executor::select(const Call& call) const {
 }
 
 const AttentionSpec& Executor::attention(const Op& op) const {
-  return model_.layers.at(static_cast<size_t>(op.layer)).attention;
+  return *model_.layers.at(static_cast<size_t>(op.layer)).attention();
 }
 
 KvShape Executor::key_shape(const Op& op) const {

@@ -74,9 +74,9 @@ void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& 
     return;
   }
   for (const LayerSpec& layer : model.layers) {
-    const AttentionSpec& attention = layer.attention;
-    const bool legal = attention.head_dim % 2 == 0 && attention.n_head_kv > 0 &&
-                       attention.n_head % attention.n_head_kv == 0;
+    const AttentionSpec* attention = layer.attention();
+    const bool legal = attention != nullptr && attention->head_dim % 2 == 0 &&
+                       attention->n_head_kv > 0 && attention->n_head % attention->n_head_kv == 0;
     if (legal) continue;
     checks.require(false, "model",
                    "heads must be of even size and shared evenly by the stored ones", "");

@@ -40,10 +40,10 @@ class CanonicalText {
 };
 
 std::string layer_text(const LayerSpec& layer) {
-  const auto& [attention, feed_forward] = layer;
-  const auto& [n_head, n_head_kv, head_dim] = attention;
-  const auto& [n_ff] = feed_forward;
-  return fmt::format("heads {}/{}x{} ff {}", n_head, n_head_kv, head_dim, n_ff);
+  const AttentionSpec* attention = layer.attention();
+  const AttentionSpec& a = attention == nullptr ? AttentionSpec{} : *attention;
+  return fmt::format("{} heads {}/{}x{} ff {}", mixer_name(layer.mixer), a.n_head, a.n_head_kv,
+                     a.head_dim, layer.feed_forward.n_ff);
 }
 
 // Runs of equal layers as one line: a uniform model stays short.
@@ -58,12 +58,11 @@ void add_layers(CanonicalText& text, const std::vector<LayerSpec>& layers) {
 }
 
 void add_dims(CanonicalText& text, const TransformerSpec& dims) {
-  const auto& [n_embd, n_vocab, n_ctx_train, tied_embeddings, layers] = dims;
-  text.add("model.n_embd", n_embd);
-  text.add("model.n_vocab", n_vocab);
-  text.add("model.n_ctx_train", n_ctx_train.count());
-  text.add("model.tied_embeddings", int64_t{tied_embeddings});
-  add_layers(text, layers);
+  text.add("model.n_embd", dims.n_embd);
+  text.add("model.n_vocab", dims.n_vocab);
+  text.add("model.n_ctx_train", dims.n_ctx_train.count());
+  text.add("model.tied_embeddings", int64_t{dims.tied_embeddings});
+  add_layers(text, dims.layers);
 }
 
 void add_dims(CanonicalText& text, const LayerListSpec& dims) {
@@ -74,7 +73,7 @@ void add_dims(CanonicalText& text, const LayerListSpec& dims) {
 }
 
 void add_model(CanonicalText& text, const ModelSpec& model) {
-  const auto& [name, architecture, source, dtype, dims] = model;
+  const auto& [name, architecture, source, dtype, stored_as, dims, stored] = model;
   text.add("model.architecture", architecture);
   text.add("model.dtype", name_of(dtype));
   std::visit([&](const auto& kind) { add_dims(text, kind); }, dims);

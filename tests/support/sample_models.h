@@ -21,7 +21,9 @@ struct Dimensions {
 };
 
 inline ModelSpec transformer(const Dimensions& d, std::string name = "sample") {
-  const LayerSpec layer{.attention = {d.n_head, d.n_head_kv, d.head_dim}, .feed_forward = {d.n_ff}};
+  const LayerSpec layer{
+      .mixer = AttentionSpec{.n_head = d.n_head, .n_head_kv = d.n_head_kv, .head_dim = d.head_dim},
+      .feed_forward = {.n_ff = d.n_ff}};
   return {.name = std::move(name),
           .architecture = "llama",
           .dims = TransformerSpec{

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "planner/capacity/memory_plan.h"
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 #include "sample_scenarios.h"
 
 namespace tidemark {

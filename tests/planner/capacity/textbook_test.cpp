@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 #include "sample_scenarios.h"
 
 namespace tidemark {

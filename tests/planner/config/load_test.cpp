@@ -27,7 +27,7 @@ TEST(LoadModel, AUniformTransformerIsOneLayerRepeated) {
   EXPECT_EQ(model.architecture, "llama");
   EXPECT_EQ(model.source, "a card");
   EXPECT_EQ(model.dtype, DType::kBf16);
-  const LayerSpec layer{.attention = {.n_head = 4, .n_head_kv = 4, .head_dim = 16},
+  const LayerSpec layer{.mixer = AttentionSpec{.n_head = 4, .n_head_kv = 4, .head_dim = 16},
                         .feed_forward = {.n_ff = 128}};
   const TransformerSpec expected{.n_embd = 64,
                                  .n_vocab = 1000,
@@ -43,7 +43,7 @@ TEST(LoadModel, HeadsMayBeStated) {
       std::string(kTransformer) + "n_head_kv: 2\nhead_dim: 24\nn_ctx_train: 2048\n";
   const ModelSpec model = parse_model("x.yaml", text).value();
   const AttentionSpec expected{.n_head = 4, .n_head_kv = 2, .head_dim = 24};
-  EXPECT_EQ(model.transformer()->layers.at(0).attention, expected);
+  EXPECT_EQ(*model.transformer()->layers.at(0).attention(), expected);
   EXPECT_EQ(model.transformer()->n_ctx_train, Tokens(2048));
 }
 

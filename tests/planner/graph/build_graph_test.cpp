@@ -8,7 +8,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "planner/model/kv_cache.h"
+#include "planner/model/state.h"
 #include "support/golden.h"
 #include "support/sample_models.h"
 

@@ -25,10 +25,8 @@ TEST(ScaleTest, MiniCpmByAQuarter) {
 
 TEST(ScaleTest, GroupedHeadsKeepTheirRatioWhereItFits) {
   const auto attention = [](double factor) {
-    return scale_widths(transformer(testing::kLlama31_8b), factor)
-        .transformer()
-        ->layers.front()
-        .attention;
+    const ModelSpec scaled = scale_widths(transformer(testing::kLlama31_8b), factor);
+    return *scaled.transformer()->layers.front().attention();
   };
   EXPECT_EQ(attention(0.25), (AttentionSpec{.n_head = 8, .n_head_kv = 2, .head_dim = 128}));
   // 3 heads and a wish for 0.75 of them stored.
@@ -50,7 +48,9 @@ TEST(ScaleTest, AWidthThatHeadsDoNotFillIsAMultipleOf32) {
   EXPECT_EQ(half.layers[1].feed_forward.n_ff, 1504);  // 1500 / 32 = 46.9
   const TransformerSpec least = *scale_widths(model, kLeastModelScale).transformer();
   EXPECT_EQ(least.n_embd, 32);
-  EXPECT_EQ(least.layers[0], (LayerSpec{.attention = {1, 1, 64}, .feed_forward = {32}}));
+  EXPECT_EQ(least.layers[0],
+            (LayerSpec{.mixer = AttentionSpec{.n_head = 1, .n_head_kv = 1, .head_dim = 64},
+                       .feed_forward = {.n_ff = 32}}));
 }
 
 TEST(ScaleTest, OneChangesNothingAndAListOfSizesStaysAsItIs) {
@@ -74,9 +74,9 @@ TEST(ScaleTest, EveryScaledModelIsLegalAndNoLarger) {
     RC_ASSERT(spec.n_vocab == d.n_vocab && std::ssize(spec.layers) == d.n_layer);
     RC_ASSERT(spec.n_embd >= 1 && spec.n_embd <= d.n_embd);
     for (const LayerSpec& layer : spec.layers) {
-      RC_ASSERT(layer.attention.n_head >= 1 && layer.attention.n_head <= d.n_head);
-      RC_ASSERT(layer.attention.n_head % layer.attention.n_head_kv == 0);
-      RC_ASSERT(layer.attention.head_dim == d.head_dim);
+      RC_ASSERT(layer.attention()->n_head >= 1 && layer.attention()->n_head <= d.n_head);
+      RC_ASSERT(layer.attention()->n_head % layer.attention()->n_head_kv == 0);
+      RC_ASSERT(layer.attention()->head_dim == d.head_dim);
       RC_ASSERT(layer.feed_forward.n_ff % 32 == 0 && layer.feed_forward.n_ff <= d.n_ff);
     }
   });

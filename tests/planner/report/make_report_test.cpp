@@ -15,8 +15,9 @@ using ::testing::Not;
 // Two layers of width 64 (row of 64: no whole block of Q4_K), 4 heads of 16, vocabulary 100.
 Scenario small_scenario() {
   TransformerSpec dims{.n_embd = 64, .n_vocab = 100, .tied_embeddings = true};
-  dims.layers.assign(2, LayerSpec{.attention = {.n_head = 4, .n_head_kv = 2, .head_dim = 16},
-                                  .feed_forward = {.n_ff = 128}});
+  dims.layers.assign(2,
+                     LayerSpec{.mixer = AttentionSpec{.n_head = 4, .n_head_kv = 2, .head_dim = 16},
+                               .feed_forward = {.n_ff = 128}});
   return {.model = {.name = "small", .architecture = "llama", .dims = dims},
           .device = {.name = "phone",
                      .ram_total = 3_GiB,

@@ -42,7 +42,7 @@ inline Scenario layer_scenario(std::vector<PlainLayer> layers, StrategyKind stra
 
 // A decoder with `layers` equal layers and dimensions a person can multiply.
 inline Scenario decoder_scenario(int64_t layers, StrategyKind strategy) {
-  const LayerSpec layer{.attention = {.n_head = 2, .n_head_kv = 2, .head_dim = 16},
+  const LayerSpec layer{.mixer = AttentionSpec{.n_head = 2, .n_head_kv = 2, .head_dim = 16},
                         .feed_forward = {.n_ff = 64}};
   return {.model = {.name = "small",
                     .architecture = "llama",

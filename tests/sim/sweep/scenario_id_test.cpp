@@ -14,7 +14,7 @@ using ::testing::Not;
 
 Scenario uniform_scenario() {
   Scenario scenario;
-  LayerSpec layer{.attention = {.n_head = 8, .n_head_kv = 2, .head_dim = 16},
+  LayerSpec layer{.mixer = AttentionSpec{.n_head = 8, .n_head_kv = 2, .head_dim = 16},
                   .feed_forward = {.n_ff = 64}};
   scenario.model = {
       .name = "small",
@@ -39,7 +39,7 @@ TEST(ScenarioIdTest, AnIdIsSixteenDigitsAlsoForASmallHash) {
 
 TEST(ScenarioIdTest, EqualLayersAreOneLine) {
   const std::string text = canonical_text(uniform_scenario());
-  EXPECT_THAT(text, HasSubstr("\nmodel.layers=3 x heads 8/2x16 ff 64\n"));
+  EXPECT_THAT(text, HasSubstr("\nmodel.layers=3 x attention heads 8/2x16 ff 64\n"));
 }
 
 TEST(ScenarioIdTest, WhereAValueCameFromAndDescriptionsDoNotCount) {
@@ -59,8 +59,12 @@ const std::vector<Change> kSpecChanges = {
     [](Scenario& s) { dims(s).n_vocab = 1001; },
     [](Scenario& s) { dims(s).tied_embeddings = true; },
     [](Scenario& s) { dims(s).layers.pop_back(); },
-    [](Scenario& s) { dims(s).layers[1].attention.n_head_kv = 4; },
-    [](Scenario& s) { dims(s).layers[2].attention.n_head_kv = 4; },
+    [](Scenario& s) {
+      dims(s).layers[1].mixer = AttentionSpec{.n_head = 8, .n_head_kv = 4, .head_dim = 16};
+    },
+    [](Scenario& s) {
+      dims(s).layers[2].mixer = AttentionSpec{.n_head = 8, .n_head_kv = 4, .head_dim = 16};
+    },
     [](Scenario& s) { dims(s).layers[2].feed_forward.n_ff = 65; },
     [](Scenario& s) { s.model.dims = LayerListSpec{}; },
     [](Scenario& s) {
