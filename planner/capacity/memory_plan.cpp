@@ -10,7 +10,7 @@
 #include "planner/base/check.h"
 #include "planner/capacity/textbook.h"
 #include "planner/capacity/verdict.h"
-#include "planner/model/state.h"
+#include "planner/model/quantized_weights.h"
 
 namespace tidemark {
 namespace {
@@ -135,7 +135,9 @@ void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
   } else {
     plan.activations = activation_bytes(plan, scenario.engine.activations);
     plan.scratch = scratch_bytes(plan);
-    breakdown.kv_cache = kv_cache_bytes(scenario);
+    const StateSizes state = state_sizes(scenario);
+    breakdown.kv_cache = state.kv_cache();
+    breakdown.recurrent_state = state.recurrent;
     breakdown.compute = plan.activations + plan.scratch;
     breakdown.output = output_bytes(scenario);
     breakdown.runtime = scenario.engine.runtime_fixed;
@@ -151,14 +153,25 @@ void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
   check(breakdown.total() >= breakdown.weights, "no part of the total is negative");
 }
 
-MemoryPlan make_plan(const Scenario& scenario) {
+// Rows of the token embedding that are held at once; 0 = all, as a tied head needs them.
+int64_t embedding_rows(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  const bool in_flash = scenario.embedding_in_flash && spec != nullptr && !spec->tied_embeddings;
+  return in_flash ? std::max(scenario.n_ubatch.count(), scenario.n_seq) : 0;
+}
+
+Result<MemoryPlan> make_plan(const Scenario& scenario) {
   MemoryPlan plan;
-  plan.stored_bytes = weights_inventory(scenario.model, scenario.model.dtype).bytes;
-  plan.weights = weights_inventory(scenario.model, scenario.quant);
+  Result<WeightsInventory> stored = quantized_weights(scenario.model, Quantization{});
+  if (!stored) return stored.diagnostics();
+  Result<WeightsInventory> weights = quantized_weights(scenario.model, scenario.quant);
+  if (!weights) return weights.diagnostics();
+  plan.stored_bytes = stored->bytes;
+  plan.weights = std::move(weights).value();
   if (scenario.engine.policy == EnginePolicy::kTextbook) {
-    count_as_textbook(plan.weights, scenario.quant);
+    count_as_textbook(plan.weights, nominal_format(scenario.model, scenario.quant));
   }
-  plan.units = weight_units(plan.weights);
+  plan.units = weight_units(plan.weights, embedding_rows(scenario));
   plan.prefill = plan_phase(scenario, plan, Phase::kPrefill);
   plan.decode = plan_phase(scenario, plan, Phase::kDecode);
   fill_totals(scenario, plan);
@@ -187,9 +200,20 @@ Bytes output_bytes(const Scenario& scenario) {
   return spec ? row_bytes(DType::kF32, spec->n_vocab) * output_rows(scenario) : Bytes{};
 }
 
-Bytes kv_cache_bytes(const Scenario& scenario) {
-  return kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v) *
-         scenario.cells_per_sequence() * scenario.n_seq;
+StateOptions state_options(const Scenario& scenario) {
+  return {.n_cells = scenario.cells_per_sequence(),
+          .n_seq = scenario.n_seq,
+          .n_ubatch = std::min({scenario.n_ubatch, scenario.n_batch, scenario.n_ctx}).count(),
+          .n_source = source_tokens(scenario.model),
+          .type_k = scenario.type_k,
+          .type_v = scenario.type_v,
+          .unified = scenario.kv_unified,
+          .swa_full = scenario.swa_full,
+          .cell_multiple = scenario.engine.kv_cell_multiple};
+}
+
+StateSizes state_sizes(const Scenario& scenario) {
+  return state_sizes(scenario.model, state_options(scenario));
 }
 
 Result<MemoryPlan> plan_scenario(const Scenario& scenario) {

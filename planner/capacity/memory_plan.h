@@ -16,6 +16,7 @@
 #include "planner/graph/build_graph.h"
 #include "planner/graph/schedule.h"
 #include "planner/lifetime/load_profile.h"
+#include "planner/model/state.h"
 
 namespace tidemark {
 
@@ -47,7 +48,7 @@ struct Breakdown {
 struct MemoryPlan {
   WeightsInventory weights{};
   std::vector<WeightUnit> units{};
-  Bytes stored_bytes{};  // the model's tensors as stored (model.dtype), before --quant
+  Bytes stored_bytes{};  // the model's tensors as stored, before --quant
   PhasePlan prefill{};
   PhasePlan decode{};
   Bytes activations{};  // part of compute: activation_bytes(), or the textbook's A under its policy
@@ -65,8 +66,10 @@ Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy);
 // The larger of the two phases.
 Bytes scratch_bytes(const MemoryPlan& plan);
 
-// Cells of all sequences. Zero for a layer list.
-Bytes kv_cache_bytes(const Scenario& scenario);
+// What the caches and recurrent states of all sequences are sized by.
+StateOptions state_options(const Scenario& scenario);
+// KV cache and recurrent state of all sequences. Zero for a layer list.
+StateSizes state_sizes(const Scenario& scenario);
 // Rows of logits in f32: n_outputs, and at least one for every sequence. Zero for a layer list.
 Bytes output_bytes(const Scenario& scenario);
 

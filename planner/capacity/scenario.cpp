@@ -55,6 +55,8 @@ std::optional<CachePolicy> parse_cache_policy(std::string_view name) {
   return find_kind(kCachePolicies, name);
 }
 
-int64_t Scenario::cells_per_sequence() const { return ceil_div(n_ctx.count(), n_seq); }
+int64_t Scenario::cells_per_sequence() const {
+  return kv_unified ? n_ctx.count() : ceil_div(n_ctx.count(), n_seq);
+}
 
 }  // namespace tidemark

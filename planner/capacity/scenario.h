@@ -12,6 +12,7 @@
 #include "planner/capacity/device_spec.h"
 #include "planner/engine/engine_profile.h"
 #include "planner/model/model_spec.h"
+#include "planner/model/quantization.h"
 
 namespace tidemark {
 
@@ -44,7 +45,8 @@ struct Scenario {
   ModelSpec model{};
   DeviceSpec device{};
   EngineProfile engine{};
-  DType quant = DType::kF16;  // of the weight matrices
+  Quantization quant{};  // of the weight matrices
+  bool embedding_in_flash = false;  // rows of the token embedding are read as they are needed
   Tokens n_ctx{4096};         // in total over all sequences, as llama.cpp's -c
   Tokens n_batch{2048};
   Tokens n_ubatch{512};
@@ -54,6 +56,8 @@ struct Scenario {
   DType type_v = DType::kF16;
   DType type_act = DType::kF32;
   bool flash_attention = true;
+  bool kv_unified = false;  // one cache for all sequences instead of one each
+  bool swa_full = false;    // sliding-window layers keep the whole context
   PlannerKind planner = PlannerKind::kBestOf;
   StrategyKind strategy = StrategyKind::kResident;
   CacheChoices cache{};
@@ -66,8 +70,10 @@ struct Scenario {
   uint64_t seed = 0;
   std::vector<Setting> settings{};  // what was resolved, in the order of the settings table
 
-  // Context cells of one sequence: ceil(n_ctx / n_seq).
+  // Context cells that one sequence may fill: ceil(n_ctx / n_seq), or all of a unified cache.
   int64_t cells_per_sequence() const;
+  // Caches side by side: one for each sequence, or a single one.
+  int64_t n_stream() const { return kv_unified ? 1 : n_seq; }
 };
 
 }  // namespace tidemark

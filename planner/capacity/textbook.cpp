@@ -1,5 +1,7 @@
 #include "planner/capacity/textbook.h"
 
+#include "planner/model/quantized_weights.h"
+
 #include <algorithm>
 
 namespace tidemark {
@@ -52,9 +54,11 @@ Bytes textbook_kv_per_token(const TransformerSpec& spec, DType type_k, DType typ
 }
 
 Bytes textbook_weights(const Scenario& scenario) {
-  const WeightsInventory inventory = weights_inventory(scenario.model, scenario.quant);
-  return scenario.model.layer_list() ? inventory.bytes
-                                     : textbook_weight_bytes(inventory.parameters, scenario.quant);
+  const WeightsInventory inventory = weights_inventory(scenario.model, DType::kF16);
+  return scenario.model.layer_list()
+             ? inventory.bytes
+             : textbook_weight_bytes(inventory.parameters,
+                                     nominal_format(scenario.model, scenario.quant));
 }
 
 std::vector<TextbookLayer> textbook_layers(const Scenario& scenario) {

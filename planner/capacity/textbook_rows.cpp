@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "planner/capacity/textbook.h"
+#include "planner/model/quantized_weights.h"
 #include "planner/model/state.h"
 
 namespace tidemark {
@@ -57,9 +58,11 @@ class Rows {
         layer_weights_(weights_ / scenario.model.n_layer()),
         planned_activations_(activation_bytes(plan, scenario.engine.activations)),
         planned_compute_(planned_activations_ + scratch_bytes(plan)) {
-    const WeightsInventory inventory = weights_inventory(scenario.model, scenario.quant);
-    planned_weights_ = inventory.bytes;
-    planned_units_ = weight_units(inventory);
+    // The plan's own weights are counted as the textbook counts when its engine is asked for.
+    const Result<WeightsInventory> inventory = quantized_weights(scenario.model, scenario.quant);
+    check(inventory.has_value(), "a planned scenario has weights");
+    planned_weights_ = inventory->bytes;
+    planned_units_ = weight_units(*inventory);
   }
 
   std::vector<TextbookRow> make() && {
@@ -120,7 +123,7 @@ class Rows {
 };
 
 Bytes Rows::planned_total() const {
-  return planned_weights_ + kv_cache_bytes(scenario_) + planned_compute_ + output_bytes(scenario_) +
+  return planned_weights_ + state_sizes(scenario_).kv_cache() + state_sizes(scenario_).recurrent + planned_compute_ + output_bytes(scenario_) +
          scenario_.engine.runtime_fixed;
 }
 

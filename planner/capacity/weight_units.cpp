@@ -9,18 +9,20 @@
 namespace tidemark {
 namespace {
 
+// What stands before the layers moves with the embedding, what stands behind them with the head.
+std::string unit_outside(const WeightTensor& tensor) {
+  const bool before = tensor.role == WeightRole::kTokenEmbedding ||
+                      tensor.role == WeightRole::kPositionEmbedding ||
+                      tensor.role == WeightRole::kTokenTypes ||
+                      tensor.role == WeightRole::kEmbeddingNorm;
+  return before ? "token_embd" : "output";
+}
+
 std::string unit_name(const WeightTensor& tensor) {
-  switch (tensor.role) {
-    case WeightRole::kPlain:
-      return tensor.name;
-    case WeightRole::kTokenEmbedding:
-      return "token_embd";
-    case WeightRole::kOutputNorm:
-    case WeightRole::kOutput:
-      return "output";
-    default:
-      return fmt::format("blk.{}", tensor.layer);
-  }
+  if (tensor.role == WeightRole::kPlain) return tensor.name;
+  // A stack is one unit: it runs on its own, before or after the main layers.
+  if (tensor.stack >= 0) return tensor.name.substr(0, tensor.name.find('.'));
+  return tensor.layer >= 0 ? fmt::format("blk.{}", tensor.layer) : unit_outside(tensor);
 }
 
 // Do two neighbours of the inventory move together? Layers of a list do not, whatever they are
@@ -55,14 +57,17 @@ Bytes largest_pair(const std::vector<WeightUnit>& units, const std::vector<UnitU
 
 }  // namespace
 
-std::vector<WeightUnit> weight_units(const WeightsInventory& weights) {
+std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t embedding_rows) {
   std::vector<WeightUnit> units;
   for (size_t i = 0; i < weights.tensors.size(); ++i) {
     const WeightTensor& tensor = weights.tensors[i];
     if (i == 0 || !same_unit(weights.tensors[i - 1], tensor)) {
       units.push_back({.name = unit_name(tensor)});
     }
-    units.back().bytes += tensor.bytes;
+    const bool by_row = tensor.role == WeightRole::kTokenEmbedding && embedding_rows > 0;
+    units.back().bytes += by_row ? row_bytes(tensor.dtype, tensor.columns) *
+                                       std::min(embedding_rows, tensor.rows)
+                                 : tensor.bytes;
     units.back().tensors.push_back(WeightId::of(i));
   }
   return units;

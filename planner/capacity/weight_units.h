@@ -30,7 +30,9 @@ struct UnitUse {
   Interval<StepIndex> steps{};
 };
 
-std::vector<WeightUnit> weight_units(const WeightsInventory& weights);
+// `embedding_rows` > 0: the token embedding lives in flash, and its unit is a buffer of that many
+// rows.
+std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t embedding_rows = 0);
 
 std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph& graph,
                                const Schedule& schedule);

@@ -73,6 +73,9 @@ Result<EngineProfile> parse_engine(const std::string& file, std::string_view tex
   engine.runtime_fixed = map->bytes("runtime_fixed").value_or(Bytes{});
   engine.runtime_ratio = read_runtime_ratio(*map, engine.policy);
   engine.alignment = read_alignment(*map);
+  if (map->has("kv_cell_multiple")) {
+    engine.kv_cell_multiple = map->integer("kv_cell_multiple", 1, 65536).value_or(1);
+  }
   engine.flash_attention = map->boolean("flash_attention").value_or(false);
   engine.type_k = read_dtype(*map, "cache_type_k", DTypeUse::kCache).value_or(DType::kF16);
   engine.type_v = read_dtype(*map, "cache_type_v", DTypeUse::kCache).value_or(DType::kF16);

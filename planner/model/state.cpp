@@ -127,6 +127,16 @@ StateSizes state_sizes(const ModelSpec& model, const StateOptions& options) {
   return sizes;
 }
 
+int64_t source_tokens(const ModelSpec& model) {
+  const TransformerSpec* spec = model.transformer();
+  if (spec == nullptr) return 0;
+  for (const StackSpec& stack : spec->stacks) {
+    if (stack.role != StackRole::kEncoder) continue;
+    return stack.n_tokens > Tokens(0) ? stack.n_tokens.count() : spec->n_ctx_train.count();
+  }
+  return 0;
+}
+
 Bytes kv_bytes_per_token(const ModelSpec& model, DType type_k, DType type_v) {
   Bytes total;
   const TransformerSpec* spec = model.transformer();

@@ -59,6 +59,10 @@ struct StateSizes {
 // std::overflow_error when a size leaves 63 bits.
 StateSizes state_sizes(const ModelSpec& model, const StateOptions& options);
 
+// Encoder states that cross-attention reads: the encoder's fixed length, or what the model was
+// trained for. 0 without an encoder.
+int64_t source_tokens(const ModelSpec& model);
+
 // All layers, one cell; for models without windows the slope of the KV cache.
 Bytes kv_bytes_per_token(const ModelSpec& model, DType type_k, DType type_v);
 

@@ -106,28 +106,8 @@ int64_t idle_parameters(const TransformerSpec& spec, const WeightTensor& tensor)
   const auto& layers =
       tensor.stack < 0 ? spec.layers : spec.stacks.at(static_cast<size_t>(tensor.stack)).layers;
   const MoeSpec& moe = layers.at(static_cast<size_t>(tensor.layer)).moe;
+  if (moe.n_expert == 0) return 0;
   return tensor.parameters() / moe.n_expert * (moe.n_expert - moe.n_expert_used);
-}
-
-template <class ChooseType>
-WeightsInventory make_inventory(const ModelSpec& model, const ChooseType& choose_type) {
-  WeightsInventory inventory{.tensors = weight_tensors(model)};
-  const TransformerSpec* spec = model.transformer();
-  int64_t idle = 0;
-  for (size_t i = 0; i < inventory.tensors.size(); ++i) {
-    WeightTensor& tensor = inventory.tensors[i];
-    if (spec != nullptr) {
-      tensor.dtype = choose_type(i, tensor);
-      tensor.bytes =
-          row_bytes(tensor.dtype, tensor.columns) * checked_mul(tensor.rows, tensor.count);
-      idle = checked_add(idle, idle_parameters(*spec, tensor));
-    }
-    inventory.elements = checked_add(inventory.elements, tensor.elements());
-    inventory.parameters = checked_add(inventory.parameters, tensor.parameters());
-    inventory.bytes += tensor.bytes;
-  }
-  inventory.active_parameters = inventory.parameters - idle;
-  return inventory;
 }
 
 }  // namespace
@@ -163,14 +143,27 @@ std::vector<WeightTensor> weight_tensors(const ModelSpec& model) {
   return list != nullptr ? tensors_of(*list) : tensors_of(*model.transformer());
 }
 
-WeightsInventory weights_inventory(const ModelSpec& model, DType requested) {
-  return make_inventory(model, [requested](size_t, const WeightTensor& tensor) {
-    return stored_type(tensor, requested);
-  });
+WeightsInventory inventory_of(const ModelSpec& model, std::vector<WeightTensor> tensors) {
+  WeightsInventory inventory{.tensors = std::move(tensors)};
+  const TransformerSpec* spec = model.transformer();
+  int64_t idle = 0;
+  for (WeightTensor& tensor : inventory.tensors) {
+    if (spec != nullptr) {
+      tensor.bytes = matrix_bytes(tensor.dtype, tensor.columns, tensor.rows) * tensor.count;
+      idle = checked_add(idle, idle_parameters(*spec, tensor));
+    }
+    inventory.elements = checked_add(inventory.elements, tensor.elements());
+    inventory.parameters = checked_add(inventory.parameters, tensor.parameters());
+    inventory.bytes += tensor.bytes;
+  }
+  inventory.active_parameters = inventory.parameters - idle;
+  return inventory;
 }
 
-WeightsInventory weights_inventory(const ModelSpec& model, const std::vector<DType>& types) {
-  return make_inventory(model, [&types](size_t i, const WeightTensor&) { return types.at(i); });
+WeightsInventory weights_inventory(const ModelSpec& model, DType requested) {
+  std::vector<WeightTensor> tensors = weight_tensors(model);
+  for (WeightTensor& tensor : tensors) tensor.dtype = stored_type(tensor, requested);
+  return inventory_of(model, std::move(tensors));
 }
 
 int64_t parameter_count(const ModelSpec& model) {

@@ -118,8 +118,8 @@ std::vector<WeightTensor> weight_tensors(const ModelSpec& model);
 // `requested`. Throws std::overflow_error when a size leaves 63 bits.
 WeightsInventory weights_inventory(const ModelSpec& model, DType requested);
 
-// Every tensor at the type chosen for it: types[i] for weight_tensors(model)[i].
-WeightsInventory weights_inventory(const ModelSpec& model, const std::vector<DType>& types);
+// Totals of tensors whose dtype is chosen; their bytes are filled in. A layer list's stay as given.
+WeightsInventory inventory_of(const ModelSpec& model, std::vector<WeightTensor> tensors);
 
 // Parameters of the model; 0 for a layer list.
 int64_t parameter_count(const ModelSpec& model);

@@ -27,7 +27,8 @@ class Checks {
 };
 
 void check_types(const Scenario& scenario, Checks& checks) {
-  checks.require(scenario.quant == DType::kInt8, "--quant",
+  const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
+  checks.require(scenario.quant == int8, "--quant",
                  fmt::format("the replay runs int8 weights, not {}", name_of(scenario.quant)),
                  "add --quant int8");
   checks.require(
@@ -49,6 +50,8 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "the replay has no block cache", "there are: resident, layerwise, double-buffer");
   checks.require(scenario.n_seq == 1, "--parallel", "the replay runs one sequence",
                  "leave --parallel out");
+  checks.require(!scenario.embedding_in_flash, "--embedding",
+                 "the replay holds the whole embedding", "leave --embedding out");
   checks.require(scenario.trace.empty(), "trace", "the replay makes the model's own passes",
                  "leave the trace out");
   const EngineProfile& engine = scenario.engine;

@@ -94,7 +94,8 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
 
 void add_engine(CanonicalText& text, const EngineProfile& engine) {
   const auto& [name, version, summary, source, policy, activations, runtime_fixed, runtime_ratio,
-               alignment, flash_attention, type_k, type_v, type_act] = engine;
+               alignment, kv_cell_multiple, flash_attention, type_k, type_v, type_act] = engine;
+  text.add("engine.kv_cell_multiple", kv_cell_multiple);
   text.add("engine.policy", static_cast<int64_t>(policy));
   text.add("engine.activations", static_cast<int64_t>(activations));
   text.add("engine.runtime_fixed", runtime_fixed);
@@ -104,6 +105,17 @@ void add_engine(CanonicalText& text, const EngineProfile& engine) {
   text.add("engine.type_k", name_of(type_k));
   text.add("engine.type_v", name_of(type_v));
   text.add("engine.type_act", name_of(type_act));
+}
+
+void add_quantization(CanonicalText& text, std::string_view key, const Quantization& quantization) {
+  const auto& [kind, file_type, format, pure, importance_matrix, overrides] = quantization;
+  text.add(key, name_of(quantization));
+  text.add(fmt::format("{}.pure", key), int64_t{pure});
+  text.add(fmt::format("{}.importance_matrix", key), int64_t{importance_matrix});
+  for (const auto& [pattern, dtype] : overrides) {
+    text.add(fmt::format("{}.override", key),
+             fmt::format("{} {}", pattern.text(), name_of(dtype)));
+  }
 }
 
 void add_cache(CanonicalText& text, const CacheChoices& cache) {
@@ -127,8 +139,8 @@ uint64_t fnv1a_64(std::string_view text) {
 std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string canonical_text(const Scenario& scenario) {
-  const auto& [model, device, engine, quant, n_ctx, n_batch, n_ubatch, n_seq, n_outputs, type_k,
-               type_v, type_act, flash_attention, planner, strategy, cache, trace, margin_ratio,
+  const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq, n_outputs, type_k,
+               type_v, type_act, flash_attention, kv_unified, swa_full, planner, strategy, cache, trace, margin_ratio,
                budget, prompt, generate, seed, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
@@ -136,7 +148,8 @@ std::string canonical_text(const Scenario& scenario) {
   add_model(text, model);
   add_device(text, device);
   add_engine(text, engine);
-  text.add("quant", name_of(quant));
+  add_quantization(text, "quant", quant);
+  text.add("embedding_in_flash", int64_t{embedding_in_flash});
   text.add("n_ctx", n_ctx.count());
   text.add("n_batch", n_batch.count());
   text.add("n_ubatch", n_ubatch.count());
@@ -146,6 +159,8 @@ std::string canonical_text(const Scenario& scenario) {
   text.add("type_v", name_of(type_v));
   text.add("type_act", name_of(type_act));
   text.add("flash_attention", int64_t{flash_attention});
+  text.add("kv_unified", int64_t{kv_unified});
+  text.add("swa_full", int64_t{swa_full});
   text.add("planner", name_of(planner));
   text.add("strategy", name_of(strategy));
   add_cache(text, cache);
