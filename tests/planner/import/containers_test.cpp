@@ -20,44 +20,68 @@ namespace {
 using namespace literals;
 using testing::TemporaryFolder;
 
-// Bytes of one row, from ggml's table of type traits: row / block x bytes.
-TEST(GgmlTypesTest, RowsByHand) {
-  struct Row {
-    uint32_t id;
-    const char* name;
-    int64_t values;
-    int64_t bytes;
-  };
-  constexpr std::array kRows = {
-      Row{0, "F32", 3, 12},            // 3 x 4
-      Row{1, "F16", 3, 6},             // 3 x 2
-      Row{30, "BF16", 3, 6},           // 3 x 2
-      Row{2, "Q4_0", 2304, 1296},      // 72 x 18
-      Row{8, "Q8_0", 2304, 2448},      // 72 x 34
-      Row{12, "Q4_K", 4096, 2304},     // 16 x 144
-      Row{14, "Q6_K", 4096, 3360},     // 16 x 210
-      Row{16, "IQ2_XXS", 4096, 1056},  // 16 x 66
-      Row{19, "IQ1_S", 256, 50},
-      Row{20, "IQ4_NL", 64, 36},
-      Row{34, "TQ1_0", 512, 108},  // 2 x 54
-      Row{39, "MXFP4", 64, 34},    // 2 x 17
-      Row{40, "NVFP4", 128, 72},   // 2 x 36
-      Row{41, "Q1_0", 128, 18},
-      Row{42, "Q2_0", 128, 36},
-      Row{24, "I8", 5, 5},
-      Row{25, "I16", 5, 10},
-      Row{26, "I32", 5, 20},
-      Row{27, "I64", 5, 40},
-      Row{28, "F64", 5, 40},
-  };
-  for (const Row& row : kRows) {
-    const GgufTensorSize size = size_of(GgufTensor{.dims = {row.values}, .type_id = row.id});
-    EXPECT_EQ(size.problem, "") << row.name;
-    EXPECT_EQ(size.bytes, Bytes::of(row.bytes)) << row.name;
-    ASSERT_NE(find_ggml_type(std::string_view(row.name)), nullptr);
-    EXPECT_EQ(find_ggml_type(std::string_view(row.name))->id, row.id);
+// Every type that is in use, by ggml's block structs: the parts of a block of 256 add up to its
+// bytes, as for Q4_K: 2 + 2 (two fp16) + 12 (scales) + 128 (256 x 4 bits) = 144.
+struct TypeRow {
+  uint32_t id = 0;
+  const char* name = "";
+  int64_t block = 0;
+  int64_t bytes = 0;
+};
+constexpr std::array kTypes = {
+    TypeRow{0, "F32", 1, 4},         TypeRow{1, "F16", 1, 2},
+    TypeRow{2, "Q4_0", 32, 18},       // 2 + 16
+    TypeRow{3, "Q4_1", 32, 20},       // 2 + 2 + 16
+    TypeRow{6, "Q5_0", 32, 22},       // 2 + 4 + 16
+    TypeRow{7, "Q5_1", 32, 24},       // 2 + 2 + 4 + 16
+    TypeRow{8, "Q8_0", 32, 34},       // 2 + 32
+    TypeRow{9, "Q8_1", 32, 36},       // 2 + 2 + 32
+    TypeRow{10, "Q2_K", 256, 84},     // 16 + 64 + 2 + 2
+    TypeRow{11, "Q3_K", 256, 110},    // 32 + 64 + 12 + 2
+    TypeRow{12, "Q4_K", 256, 144},    // 2 + 2 + 12 + 128
+    TypeRow{13, "Q5_K", 256, 176},    // 2 + 2 + 12 + 32 + 128
+    TypeRow{14, "Q6_K", 256, 210},    // 128 + 64 + 16 + 2
+    TypeRow{15, "Q8_K", 256, 292},    // 4 + 256 + 16 x 2
+    TypeRow{16, "IQ2_XXS", 256, 66},  // 2 + 32 x 2
+    TypeRow{17, "IQ2_XS", 256, 74},   // 2 + 32 x 2 + 8
+    TypeRow{18, "IQ3_XXS", 256, 98},  // 2 + 96
+    TypeRow{19, "IQ1_S", 256, 50},    // 2 + 32 + 8 x 2
+    TypeRow{20, "IQ4_NL", 32, 18},    // 2 + 16
+    TypeRow{21, "IQ3_S", 256, 110},   // 2 + 64 + 8 + 32 + 4
+    TypeRow{22, "IQ2_S", 256, 82},    // 2 + 64 + 8 + 8
+    TypeRow{23, "IQ4_XS", 256, 136},  // 2 + 2 + 4 + 128
+    TypeRow{24, "I8", 1, 1},         TypeRow{25, "I16", 1, 2},
+    TypeRow{26, "I32", 1, 4},        TypeRow{27, "I64", 1, 8},
+    TypeRow{28, "F64", 1, 8},        TypeRow{29, "IQ1_M", 256, 56},  // 32 + 16 + 8
+    TypeRow{30, "BF16", 1, 2},       TypeRow{34, "TQ1_0", 256, 54},  // 48 + 4 + 2
+    TypeRow{35, "TQ2_0", 256, 66},                                   // 64 + 2
+    TypeRow{39, "MXFP4", 32, 17},                                    // 1 + 16
+    TypeRow{40, "NVFP4", 64, 36},                                    // 4 + 32
+    TypeRow{41, "Q1_0", 128, 18},                                    // 2 + 16
+    TypeRow{42, "Q2_0", 64, 18},                                     // 2 + 16
+};
+
+TEST(GgmlTypesTest, EveryTypeInUse) {
+  size_t in_use = 0;
+  for (const GgmlType& type : ggml_types()) in_use += is_retired(type) ? 0 : 1;
+  EXPECT_EQ(in_use, kTypes.size());
+  for (const TypeRow& row : kTypes) {
+    const GgmlType* type = find_ggml_type(row.id);
+    ASSERT_NE(type, nullptr) << row.name;
+    EXPECT_EQ(*type, (GgmlType{row.id, row.name, row.block, row.bytes}));
+    EXPECT_EQ(find_ggml_type(std::string_view(row.name)), type);
   }
-  EXPECT_EQ(size_of(GgufTensor{.dims = {4096, 3}, .type_id = 12}).bytes, 6912_B);
+}
+
+TEST(GgmlTypesTest, RowsByHand) {
+  const auto bytes_of = [](uint32_t id, std::vector<int64_t> dims) {
+    return size_of(GgufTensor{.dims = std::move(dims), .type_id = id}).bytes;
+  };
+  EXPECT_EQ(bytes_of(12, {4096}), 2304_B);     // Q4_K: 16 x 144
+  EXPECT_EQ(bytes_of(12, {4096, 3}), 6912_B);  // 3 rows of it
+  EXPECT_EQ(bytes_of(2, {2304}), 1296_B);      // Q4_0: 72 x 18
+  EXPECT_EQ(bytes_of(30, {3, 1, 2}), 12_B);    // BF16: 6 x 2
+  EXPECT_EQ(bytes_of(0, {}), 4_B);             // one F32
 }
 
 TEST(GgmlTypesTest, IdsAreIndicesAndNamesAreDistinct) {

@@ -59,6 +59,15 @@ TEST(GgufBrokenTest, CountsThatCannotBe) {
                 kFetchAgain);
 }
 
+// The least an entry can take is not refused by its count, but for what is wrong in it.
+TEST(GgufBrokenTest, CountsThatJustCanBe) {
+  EXPECT_EQ(problems_of(ByteText().gguf(0, 1).text("").u32(kU8).u8(0)),
+            "x.gguf: error: byte 24: the name of a key is empty\n");
+  // Nine entries of 24 zeros: scalars of F32 without a name.
+  EXPECT_THAT(problems_of(ByteText().gguf(9, 0).zeros(9 * 24)),
+              ::testing::StartsWith("x.gguf: error: byte 24: the name of a tensor is empty\n"));
+}
+
 TEST(GgufBrokenTest, NamesOfKeys) {
   EXPECT_EQ(problems_of(ByteText().gguf(0, 1).u64(1025).zeros(2000)),
             "x.gguf: error: byte 24: the name of a key has 1025 bytes, more than 1024\n"
