@@ -63,7 +63,7 @@ constexpr std::array kTypes = {
 
 TEST(GgmlTypesTest, EveryTypeInUse) {
   size_t in_use = 0;
-  for (const GgmlType& type : ggml_types()) in_use += is_retired(type) ? 0 : 1;
+  for (const GgmlType& type : ggml_types()) in_use += is_retired(type) ? 0U : 1U;
   EXPECT_EQ(in_use, kTypes.size());
   for (const TypeRow& row : kTypes) {
     const GgmlType* type = find_ggml_type(row.id);
