@@ -1,0 +1,75 @@
+// What nearly every decoder's config.json states, under the names that its classes use, and the
+// plain decoder that follows from it.
+//
+//   {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, ...}
+//     head_dim = 64 / 4 = 16; K and V have 2 x 16 features.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "planner/import/hf/config_reader.h"
+#include "planner/model/model_spec.h"
+
+namespace tidemark {
+
+struct DecoderShape {
+  int64_t n_embd = 0;
+  int64_t n_layer = 0;
+  int64_t n_vocab = 0;
+  int64_t n_ctx = 0;
+  int64_t n_head = 0;
+  int64_t n_head_kv = 0;
+  int64_t head_dim = 0;
+  int64_t n_ff = 0;
+};
+
+// What a class takes for a key that is not there. 0: the key is needed; of n_head_kv and head_dim:
+// n_head, and n_embd / n_head; of n_ctx: unknown.
+using ShapeDefaults = DecoderShape;
+
+// Sizes that do not fit each other are problems: n_head_kv must divide n_head, and n_head must
+// divide n_embd where head_dim is not given.
+DecoderShape read_shape(ConfigReader& reader, const ShapeDefaults& defaults = {});
+
+// The attention of `shape`: no biases, no norms, the whole context.
+AttentionSpec attention_of(const DecoderShape& shape);
+
+// RMS norm, attention, RMS norm, gated feed-forward: Llama's layer.
+LayerSpec llama_layer(const DecoderShape& shape);
+
+// `layer` n_layer times between embedding and head. Reads tie_word_embeddings; whether there is a
+// head follows from the architecture's name.
+TransformerSpec make_decoder(ConfigReader& reader, const DecoderShape& shape,
+                             const LayerSpec& layer, bool tied_by_default);
+
+// tie_word_embeddings of the file, else of this object, else the class's default.
+bool read_tied(ConfigReader& reader, bool otherwise);
+
+// Has the architecture a head over the vocabulary? One whose name ends in "Model" has none, nor has
+// one for another task ("...ForSequenceClassification").
+bool has_lm_head(const ConfigNotes& notes);
+
+// The window of every layer whose rule says so: layer_types where the file has them, else
+// `is_windowed(i)`. `window` 0: none.
+template <class IsWindowed>
+void set_windows(ConfigReader& reader, TransformerSpec& spec, int64_t window,
+                 const IsWindowed& is_windowed) {
+  const std::vector<std::string> types = reader.texts("layer_types");
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    auto* attention = std::get_if<AttentionSpec>(&spec.layers[i].mixer);
+    if (attention == nullptr) continue;
+    const bool windowed =
+        i < types.size() ? types[i] == "sliding_attention" : is_windowed(static_cast<int64_t>(i));
+    attention->window = windowed ? window : 0;
+  }
+}
+
+// How many features of a head turn, where the class stores its frequencies with the weights.
+void note_rotary(ConfigReader& reader, int64_t head_dim, double otherwise);
+
+// floor(value x factor) as Python's int() makes it; a problem under `key` when it is no width.
+int64_t scaled_width(ConfigReader& reader, std::string_view key, int64_t value, double factor);
+
+}  // namespace tidemark

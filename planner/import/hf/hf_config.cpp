@@ -1,0 +1,136 @@
+#include "planner/import/hf/hf_config.h"
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "planner/base/files.h"
+#include "planner/import/hf/config_reader.h"
+#include "planner/import/hf/config_value.h"
+#include "planner/import/hf/families.h"
+#include "planner/import/hf/hf_import.h"
+#include "planner/import/hf/hf_quantization.h"
+#include "planner/model/weights.h"
+
+namespace tidemark {
+namespace {
+
+// The family by model_type, else by the first architecture; Llama's for one that nobody knows when
+// assume_dense says so.
+const HfFamily* choose_family(ConfigReader& reader, std::string& type) {
+  ConfigNotes& notes = reader.notes();
+  type = reader.optional_text({"model_type"}).value_or("");
+  const HfFamily* family = find_hf_family(type);
+  if (family != nullptr) return family;
+  if (type.empty() && !notes.architectures.empty()) {
+    type = notes.architectures.front();
+    family = find_hf_family_of_class(type);
+    if (family != nullptr) {
+      reader.record("model_type", std::string(family->model_type), "from architectures[0]");
+      return family;
+    }
+  }
+  if (notes.options.assume_dense) {
+    reader.warn(fmt::format("{} is unknown and taken for a dense decoder like Llama.",
+                            type.empty() ? "The architecture" : in_quotes(type)));
+    return find_hf_family("llama");
+  }
+  reader.refuse("model_type",
+                type.empty() ? std::string("is missing, and so is architectures")
+                             : fmt::format("unknown model {}", in_quotes(type)),
+                "--assume-dense takes it for a dense decoder like Llama");
+  return nullptr;
+}
+
+DType read_dtype(ConfigReader& reader) {
+  constexpr std::string_view kTorch = "torch.";
+  std::optional<std::string> name = reader.optional_text({"torch_dtype", "dtype"});
+  for (const std::string_view part : {"text_config", "thinker_config"}) {
+    if (name || !reader.has({part})) continue;
+    std::optional<ConfigReader> nested = reader.object(part);
+    if (nested) name = nested->optional_text({"torch_dtype", "dtype"});
+  }
+  if (!name || *name == "auto") {
+    reader.record("torch_dtype", "float32", "PretrainedConfig's default");
+    reader.notes().states_dtype = false;
+    return DType::kF32;
+  }
+  const std::string_view bare =
+      name->starts_with(kTorch) ? std::string_view(*name).substr(kTorch.size()) : *name;
+  if (bare == "float32" || bare == "float") return DType::kF32;
+  if (bare == "float16" || bare == "half") return DType::kF16;
+  if (bare == "bfloat16") return DType::kBf16;
+  if (bare == "float64") return DType::kF64;
+  reader.refuse(reader.has({"torch_dtype"}) ? "torch_dtype" : "dtype",
+                fmt::format("unknown type {}", in_quotes(*name)),
+                "float32, float16, bfloat16 or float64");
+  return DType::kF32;
+}
+
+std::string name_of_model(ConfigReader& reader, const std::string& type) {
+  const std::string stated = reader.optional_text({"_name_or_path", "name_or_path"}).value_or("");
+  const size_t slash = stated.find_last_of("/\\");
+  const std::string name = slash == std::string::npos ? stated : stated.substr(slash + 1);
+  return name.empty() ? type : name;
+}
+
+bool is_countable(ConfigNotes& notes, const ModelSpec& model) {
+  try {
+    parameter_count(model);
+    return true;
+  } catch (const std::overflow_error&) {
+    notes.problems.push_back(
+        {.where = {.file = notes.file}, .message = "the sizes multiply to more than 63 bits hold"});
+    return false;
+  }
+}
+
+}  // namespace
+
+Result<HfImport> import_hf_config(const std::string& file, std::string_view text,
+                                  const ImportOptions& options) {
+  Result<ConfigValue> parsed = parse_config_value(file, text);
+  if (!parsed) return parsed.diagnostics();
+  HfImport import{.notes = {.file = file, .text = text, .options = options}};
+  ConfigNotes& notes = import.notes;
+  ConfigReader reader(notes, *parsed, "", "PretrainedConfig");
+  notes.architectures = reader.texts("architectures");
+  std::string type;
+  const HfFamily* family = choose_family(reader, type);
+  ModelSpec& model = import.imported.model;
+  model.dtype = read_dtype(reader);
+  model.stored_as = read_hf_quantization(reader);
+  if (family != nullptr) {
+    reader.set_config_class(family->config_class);
+    model.architecture = family->architecture;
+    model.dims = family->read(reader);
+    refuse_unread_sizes(notes, *parsed);
+  }
+  model.name = name_of_model(reader, type);
+  model.source = file;
+  if (!reader.ok() || !is_countable(notes, model)) return std::move(notes.problems);
+  import.imported.format = "config.json";
+  import.imported.defaults = notes.defaults;
+  import.imported.warnings = notes.warnings;
+  return import;
+}
+
+Result<ImportedModel> parse_hf_config(const std::string& file, std::string_view text,
+                                      const ImportOptions& options) {
+  Result<HfImport> import = import_hf_config(file, text, options);
+  if (!import) return import.diagnostics();
+  return std::move(import).value().imported;
+}
+
+Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
+                                     const ImportOptions& options) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  const std::filesystem::path file = is_folder ? path / "config.json" : path;
+  const Result<std::string> text = read_file(file, Bytes::of(kMostConfigBytes));
+  if (!text) return text.diagnostics();
+  return parse_hf_config(file.string(), *text, options);
+}
+
+}  // namespace tidemark

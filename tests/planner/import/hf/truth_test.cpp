@@ -1,0 +1,68 @@
+// Published parameter totals of real models against their config.json.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "planner/import/hf/families.h"
+#include "planner/import/hf/hf_config.h"
+#include "planner/import/test_data.h"
+#include "planner/model/weights.h"
+
+namespace tidemark {
+namespace {
+
+// One line of a CSV file with quotes and no line breaks in a field.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (c != '\r') {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+using Row = std::map<std::string, std::string>;
+
+std::vector<Row> rows_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  const std::vector<std::string> names = fields_of(line);
+  std::vector<Row> rows;
+  while (std::getline(in, line)) {
+    const std::vector<std::string> fields = fields_of(line);
+    Row row;
+    for (size_t i = 0; i < names.size() && i < fields.size(); ++i) row[names[i]] = fields[i];
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(HfTruthTest, EveryPublishedTotalIsExact) {
+  TIDEMARK_NEED_TEST_DATA(folder, "hf_configs");
+  const std::vector<Row> rows = rows_of(folder / "truth.csv");
+  ASSERT_GE(rows.size(), 90U);
+  for (const Row& row : rows) {
+    if (find_hf_family(row.at("model_type")) == nullptr) continue;
+    const Result<ImportedModel> model = read_hf_config(folder / row.at("name"), {});
+    ASSERT_TRUE(model.ok()) << row.at("name") << "\n" << to_string(model.diagnostics());
+    int64_t expected = std::stoll(row.at("total_params"));
+    // Its class has a head, its files do not (the notes of the row).
+    if (row.at("name") == "qwen3-embedding-8b") expected += int64_t{151665} * 4096;
+    EXPECT_EQ(parameter_count(model->model), expected)
+        << row.at("name") << ", off by " << parameter_count(model->model) - expected << ", "
+        << row.at("check");
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
