@@ -10,7 +10,9 @@ using exact::Instance;
 using exact::Order;
 using exact::Outcome;
 
-constexpr int64_t kFirstLimit = 512;
+// Of the first round, for each item; the better orders need hardly more than one node an item.
+constexpr int64_t kFirstNodes = 2;
+constexpr int64_t kFewestNodes = 200;
 
 class Decision {
  public:
@@ -50,7 +52,8 @@ class Decision {
     if (part.size() > exact::kLargestPart) return Outcome::kLimit;
     const auto orders = exact::standard_orders();
     uint64_t random = 0;
-    for (int64_t limit = kFirstLimit;; limit *= 2) {
+    const auto size = static_cast<int64_t>(part.size());
+    for (int64_t limit = std::max(kFewestNodes, kFirstNodes * size);; limit *= 2) {
       for (const Order& order : orders) {
         const Outcome outcome = attempt(part, order, limit);
         if (outcome != Outcome::kLimit || exhausted()) return outcome;

@@ -84,13 +84,10 @@ constexpr bool meets(Span span, Span window) {
 template <typename Unit>
 bool add_item(Part<Unit>& part, int32_t item, Span window, Unit room) {
   const Unit size = part.size[item];
-  if (!part.gapped) {
-    return add_to_cliques(part.sum, clipped(part.span[item], window), size, room) >= 0;
-  }
   Unit signs = 0;
-  for (int32_t i = part.piece_begin[item]; i < part.piece_begin[item + 1]; ++i) {
-    signs |= add_to_cliques(part.sum, clipped(part.pieces[i], window), size, room);
-  }
+  part.for_each_piece(item, [&](Span piece) {
+    signs |= add_to_cliques(part.sum, clipped(piece, window), size, room);
+  });
   return signs >= 0;
 }
 

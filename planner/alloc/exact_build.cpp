@@ -100,6 +100,12 @@ void PartBuilder<Unit>::fill(Part<Unit>& part, const Entrant<Unit>* entrants) co
     --part.crossing[part.span[r].last];
   }
   std::partial_sum(part.crossing, part.crossing + part.cliques, part.crossing);
+  std::fill(part.total, part.total + part.cliques, Unit{0});
+  for (int32_t r = 0; r < part.count; ++r) {
+    part.for_each_piece(r, [&](Span span) {
+      for (int32_t k = span.first; k <= span.last; ++k) part.total[k] += part.size[r];
+    });
+  }
 }
 
 // Lists of neighbours, all pairs by a walk over the items by their first clique.

@@ -66,6 +66,7 @@ struct Part {
   uint8_t* placed = nullptr;
   uint64_t* mark = nullptr;     // each unplaced item's share of the state's hash
   int32_t* crossing = nullptr;  // by clique k: unplaced items live in both k and k + 1
+  Unit* total = nullptr;        // by clique: sizes of the unplaced items
   uint64_t hash = 0;
 
   Unit* effective = nullptr;  // floor; of a blocked item, what its floor must rise to at least
@@ -77,12 +78,20 @@ struct Part {
   int32_t* support = nullptr;
   int32_t* blocker = nullptr;
   // Scratch.
-  Unit* sum = nullptr;  // by clique
+  Unit* sum = nullptr;            // by clique
+  Unit* lowest = nullptr;         // by clique
+  int32_t* candidates = nullptr;  // by clique
   int32_t* waiting = nullptr;
 
   bool conflict(int32_t a, int32_t b) const {
     if (span[a].last < span[b].first || span[b].last < span[a].first) return false;
     return !gapped || pieces_meet(a, b);
+  }
+  // Calls use(span) for each piece of the item.
+  template <typename Use>
+  void for_each_piece(int32_t a, Use use) const {
+    if (!gapped) return use(span[a]);
+    for (int32_t i = piece_begin[a]; i < piece_begin[a + 1]; ++i) use(pieces[i]);
   }
   bool pieces_meet(int32_t a, int32_t b) const {
     for (int32_t i = piece_begin[a]; i < piece_begin[a + 1]; ++i) {
@@ -122,6 +131,9 @@ Part<Unit> take_part(Stack& stack, int32_t count, int32_t cliques, int32_t piece
   part.neighbour_begin = stack.take<int32_t>(n + 1);
   part.support = stack.take<int32_t>(n);
   part.blocker = stack.take<int32_t>(n);
+  part.total = stack.take<Unit>(k);
+  part.lowest = stack.take<Unit>(k);
+  part.candidates = stack.take<int32_t>(k);
   part.sum = stack.take<Unit>(k);
   part.waiting = stack.take<int32_t>(n);
   return part;

@@ -10,9 +10,18 @@ namespace {
 using enum Key;
 
 constexpr std::array kStandardOrders{
-    Order{{kTotal, kCliques, kArea}},     Order{{kTotal, kWidth, kCliques}},
-    Order{{kTotal, kCliques, kConflicts}}, Order{{kTotal, kWidth, kArea}},
-    Order{{kConflicts, kCliques, kArea}}, Order{{kTotal, kArea, kWidth}},
+    Order{{kTotal, kCliques, kArea}, Choice::kFewest},
+    Order{{kConflicts, kArea, kTotal}, Choice::kTightest},
+    Order{{kTotal, kCliques, kSize}, Choice::kLowest},
+    Order{{kConflicts, kArea, kTotal}, Choice::kFewest},
+    Order{{kTotal, kArea, kWidth}, Choice::kFewest},
+    Order{{kTotal, kCliques, kArea}, Choice::kLowest},
+    Order{{kTotal, kCliques, kConflicts}, Choice::kTightest},
+    Order{{kTotal, kConflicts, kArea}, Choice::kFewest},
+    Order{{kConflicts, kTotal, kArea}, Choice::kLowest},
+    Order{{kCliques, kArea, kTotal}, Choice::kFewest},
+    Order{{kTotal, kArea, kWidth}, Choice::kLowest},
+    Order{{kWidth, kTotal, kArea}, Choice::kTightest},
 };
 
 int bits(uint64_t value) { return static_cast<int>(std::bit_width(value)); }
@@ -107,7 +116,10 @@ std::span<const Order> standard_orders() { return kStandardOrders; }
 
 Order random_order(uint64_t seed, uint64_t number) {
   const uint64_t draw = mixed(seed ^ mixed(number));
-  Order order{.noise = static_cast<uint32_t>(8U << ((draw >> 8) % 7)), .seed = draw};
+  constexpr std::array kChoices{Choice::kFewest, Choice::kFewest, Choice::kTightest,
+                                Choice::kLowest};
+  Order order{.choice = kChoices[draw % kChoices.size()],
+              .noise = static_cast<uint32_t>(8U << ((draw >> 8) % 7)), .seed = draw};
   std::array<Key, kKeys> keys{kTotal, kWidth, kCliques, kSize, kArea, kConflicts};
   uint64_t rest = draw >> 16;
   for (size_t k = 0; k < order.keys.size(); ++k) {

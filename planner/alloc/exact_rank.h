@@ -29,8 +29,16 @@ enum class Key : uint8_t {
 };
 inline constexpr int kKeys = 6;
 
+// Which place the search fills next.
+enum class Choice : uint8_t {
+  kLowest,    // that of the lowest floor
+  kFewest,    // the bottom of the clique whose lowest item can be the fewest
+  kTightest,  // ... of the clique that can waste the least
+};
+
 struct Order {
   std::array<Key, 3> keys{Key::kTotal, Key::kWidth, Key::kArea};
+  Choice choice = Choice::kLowest;
   uint32_t noise = 0;  // in 1/1024: a key counts 1 - noise/2048 to 1 + noise/2048 times
   uint64_t seed = 0;   // of the noise
 };

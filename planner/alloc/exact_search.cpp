@@ -7,6 +7,7 @@
 
 #include "planner/alloc/exact_bound.h"
 #include "planner/alloc/exact_build.h"
+#include "planner/alloc/exact_choice.h"
 #include "planner/alloc/exact_part.h"
 #include "planner/base/check.h"
 
@@ -55,7 +56,6 @@ class Search final : public Searcher {
   Outcome solve_sides(const Part<Unit>& part, const int32_t* order, int32_t count,
                       const int32_t* side, const int32_t* members, int32_t sides);
 
-  int32_t next_to_place(const Part<Unit>& part, const int32_t* order, int32_t count) const;
   bool can_be_swapped(const Part<Unit>& part, int32_t a, int32_t b) const;
   void set_state(Part<Unit>& part, int32_t item, Unit floor, Unit effective, uint8_t blocked);
   void undo_to(Part<Unit>& part, size_t mark);
@@ -136,17 +136,6 @@ Outcome Search<Unit>::solve(const Entrant<Unit>* entrants, int32_t count, bool i
   return outcome;
 }
 
-// Where in `order` the item stands that could be placed next: the lowest floor that is not blocked.
-// -1 when there is none: then nothing can be placed any more.
-template <typename Unit>
-int32_t Search<Unit>::next_to_place(const Part<Unit>& part, const int32_t* order,
-                                    int32_t count) const {
-  for (int32_t i = 0; i < count; ++i) {
-    if (part.blocked[order[i]] == 0) return i;
-  }
-  return -1;
-}
-
 // `order`: the unplaced items by floor, then rank. Either the next item stands at its floor, or it
 // is blocked there and the item after it is asked.
 template <typename Unit>
@@ -154,8 +143,9 @@ Outcome Search<Unit>::descend(Part<Unit>& part, int32_t* order, int32_t count) {
   if (count == 0) return Outcome::kSolved;
   const int64_t nodes_before = nodes_;
   const size_t undo = undo_.size();
-  for (int32_t at = next_to_place(part, order, count); at >= 0;
-       at = next_to_place(part, order, count)) {
+  while (true) {
+    const int32_t at = choose(part, order, count, order_->choice, capacity_);
+    if (at < 0) break;
     if (!may_go_on()) return Outcome::kLimit;
     const Outcome outcome = place(part, order, count, at);
     if (outcome != Outcome::kFailed) return outcome;
@@ -175,6 +165,9 @@ Outcome Search<Unit>::place(Part<Unit>& part, const int32_t* order, int32_t coun
   offsets_[static_cast<size_t>(part.item[w])] = part.floor[w];
   part.placed[w] = 1;
   part.hash -= part.mark[w];
+  part.for_each_piece(w, [&](Span span) {
+    for (int32_t k = span.first; k <= span.last; ++k) part.total[k] -= part.size[w];
+  });
   changed_ = part.span[w];
   Outcome outcome = Outcome::kFailed;
   if (push_up(part, order, count, at, next) && bounds_hold(part, next, count - 1, changed_)) {
@@ -184,6 +177,9 @@ Outcome Search<Unit>::place(Part<Unit>& part, const int32_t* order, int32_t coun
     undo_to(part, undo);
     part.placed[w] = 0;
     part.hash += part.mark[w];
+    part.for_each_piece(w, [&](Span span) {
+      for (int32_t k = span.first; k <= span.last; ++k) part.total[k] += part.size[w];
+    });
   }
   stack_.release(mark);
   return outcome;
