@@ -1,78 +1,79 @@
-// schema: model/1. Two spellings: a uniform decoder-only transformer, one number for each
-// dimension, or a plain list of layers with the bytes of their weights and activations.
+// schema: model/1. Two spellings: a transformer, one number for each dimension and for what differs
+// between its layers, or a plain list of layers with the bytes of their weights and activations.
 #include <fmt/core.h>
 
 #include <set>
+#include <stdexcept>
 
+#include "planner/base/checked.h"
 #include "planner/config/load_common.h"
+#include "planner/config/load_layers.h"
+#include "planner/model/weights.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int64_t kMostLayers = 1000;
-constexpr int64_t kMostWidth = int64_t{1} << 24;
-constexpr int64_t kMostVocabulary = int64_t{1} << 26;
-constexpr int64_t kMostContext = int64_t{1} << 30;
 constexpr size_t kMostListedLayers = 10000;
+// Eight bytes for each are still within kMostBytes.
+constexpr int64_t kMostElements = int64_t{1} << 57;
 
-// The numbers of a uniform transformer; 0 = missing or wrong, already reported.
-struct Dimensions {
-  int64_t n_layer = 0;
-  int64_t n_embd = 0;
-  int64_t n_head = 0;
-  int64_t n_head_kv = 0;
-  int64_t head_dim = 0;
-  int64_t n_ff = 0;
-};
-
-int64_t read_head_dim(YamlMap& map, const Dimensions& dims) {
-  if (map.has("head_dim")) return map.integer("head_dim", 1, kMostWidth).value_or(0);
-  if (dims.n_embd == 0 || dims.n_head == 0) return 0;
-  if (dims.n_embd % dims.n_head == 0) return dims.n_embd / dims.n_head;
-  map.error("n_head", fmt::format("{} does not divide n_embd {}", dims.n_head, dims.n_embd),
-            "state head_dim when it is not n_embd / n_head");
-  return 0;
-}
-
-Dimensions read_dimensions(YamlMap& map) {
-  Dimensions dims;
-  dims.n_layer = map.integer("n_layer", 1, kMostLayers).value_or(0);
-  dims.n_embd = map.integer("n_embd", 1, kMostWidth).value_or(0);
-  dims.n_head = map.integer("n_head", 1, kMostWidth).value_or(0);
-  dims.n_head_kv =
-      map.has("n_head_kv") ? map.integer("n_head_kv", 1, kMostWidth).value_or(0) : dims.n_head;
-  dims.head_dim = read_head_dim(map, dims);
-  dims.n_ff = map.integer("n_ff", 1, kMostWidth).value_or(0);
-  if (dims.n_head > 0 && dims.n_head_kv > 0 && dims.n_head % dims.n_head_kv != 0) {
-    map.error("n_head_kv", fmt::format("{} does not divide n_head {}", dims.n_head_kv, dims.n_head),
-              "grouped-query attention needs n_head to be a multiple of n_head_kv");
-  }
-  if (dims.head_dim % 2 != 0) {
-    const bool stated = map.has("head_dim");
-    map.error(stated ? "head_dim" : "n_embd",
-              stated ? fmt::format("{} is odd", dims.head_dim)
-                     : fmt::format("{} / n_head {} gives an odd head_dim of {}", dims.n_embd,
-                                   dims.n_head, dims.head_dim),
-              "rotary position embedding turns pairs of values");
-  }
-  return dims;
-}
-
-TransformerSpec read_transformer(YamlMap& map) {
-  const Dimensions dims = read_dimensions(map);
-  TransformerSpec spec;
-  spec.n_embd = dims.n_embd;
+void read_embedding(YamlMap& map, TransformerSpec& spec) {
   spec.n_vocab = map.integer("n_vocab", 1, kMostVocabulary).value_or(0);
   if (map.has("n_ctx_train")) {
     spec.n_ctx_train = Tokens(map.integer("n_ctx_train", 1, kMostContext).value_or(0));
   }
-  spec.tied_embeddings = map.boolean("tied_embeddings").value_or(false);
-  const LayerSpec layer{.mixer = AttentionSpec{.n_head = dims.n_head,
-                                               .n_head_kv = dims.n_head_kv,
-                                               .head_dim = dims.head_dim},
-                        .feed_forward = {.n_ff = dims.n_ff}};
-  spec.layers.assign(static_cast<size_t>(dims.n_layer), layer);
+  if (map.has("has_head")) spec.has_head = map.boolean("has_head").value_or(true);
+  if (spec.has_head || map.has("tied_embeddings")) {
+    spec.tied_embeddings = map.boolean("tied_embeddings").value_or(false);
+  }
+  if (map.has("head_bias")) spec.head_bias = map.boolean("head_bias").value_or(false);
+  if (map.has("is_causal")) spec.is_causal = map.boolean("is_causal").value_or(true);
+  if (map.has("n_position")) {
+    spec.n_position = map.integer("n_position", 0, kMostContext).value_or(0);
+  }
+  if (map.has("n_token_type")) {
+    spec.n_token_type = map.integer("n_token_type", 0, kMostWidth).value_or(0);
+  }
+  spec.embedding_norm = read_norm(map, "embedding_norm", spec.embedding_norm);
+  spec.final_norm = read_norm(map, "final_norm", spec.final_norm);
+}
+
+TransformerSpec read_transformer(YamlMap& map) {
+  TransformerSpec spec;
+  const int64_t n_layer = map.integer("n_layer", 1, kMostLayers).value_or(0);
+  spec.n_embd = map.integer("n_embd", 1, kMostWidth).value_or(0);
+  read_embedding(map, spec);
+  // Learned positions are added, not turned.
+  spec.layers = read_layers(
+      map, {.n_embd = spec.n_embd, .n_layer = n_layer, .rotates = spec.n_position == 0});
+  spec.stacks = read_stacks(map);
+  spec.extras = read_extras(map, "extras", kMostExtras);
   return spec;
+}
+
+Quantization read_stored_as(YamlMap& map) {
+  if (!map.has("stored_as")) return {};
+  const std::optional<std::string> text = map.text("stored_as");
+  if (!text) return {};
+  const std::optional<Quantization> parsed = parse_quantization(*text);
+  if (!parsed) {
+    map.error("stored_as", fmt::format("{} is no quantization", in_quotes(*text)),
+              suggestion(*text, "there are", quantization_names()));
+  }
+  return parsed.value_or(Quantization{});
+}
+
+// Widths within their bounds may still multiply to more than any file holds.
+void check_size(YamlMap& map, const ModelSpec& model) {
+  try {
+    int64_t elements = 0;
+    for (const WeightTensor& tensor : weight_tensors(model)) {
+      elements = checked_add(elements, tensor.elements());
+    }
+    if (elements <= kMostElements) return;
+  } catch (const std::overflow_error&) {  // said below
+  }
+  map.error_at(map.where(), "", "the weights together have more than 2^57 values");
 }
 
 PlainLayer read_layer(YamlMap& map) {
@@ -129,9 +130,13 @@ Result<ModelSpec> parse_model(const std::string& file, std::string_view text) {
   } else {
     model.architecture = map->text("architecture").value_or("");
     model.dtype = read_dtype(*map, "dtype", DTypeUse::kWeights).value_or(DType::kF16);
+    model.stored_as = read_stored_as(*map);
     model.dims = read_transformer(*map);
   }
   map->finish();
+  if (!has_errors(document.diagnostics()) && model.transformer() != nullptr) {
+    check_size(*map, model);
+  }
   if (has_errors(document.diagnostics())) return document.diagnostics();
   return model;
 }
