@@ -6,14 +6,25 @@
 
 #include "planner/base/diagnostic.h"
 #include "planner/import/hf/decoder_shape.h"
+#include "planner/import/hf/families_encoder.h"
+#include "planner/import/hf/families_multimodal.h"
+#include "planner/import/hf/families_recurrent.h"
 
 namespace tidemark {
 namespace {
 
 using Lister = std::span<const HfFamily> (*)();
-constexpr std::array<Lister, 1> kListers = {
+constexpr auto kListers = std::to_array<Lister>({
     llama_families,
-};
+    encoder_families,
+    encoder_decoder_families,
+    recurrent_families,
+    recurrent_hybrid_families,
+    recurrent_mixed_families,
+    multimodal_families,
+    multimodal_qwen_families,
+    multimodal_gemma_families,
+});
 
 // "Qwen2MoeForCausalLM" -> "qwen2moe", "QWenLMHeadModel" -> "qwen": lower-case letters and digits
 // of what stands before the task.

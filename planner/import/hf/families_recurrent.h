@@ -13,5 +13,6 @@ namespace tidemark {
 
 std::span<const HfFamily> recurrent_families();         // families_recurrent.cpp
 std::span<const HfFamily> recurrent_hybrid_families();  // families_recurrent_hybrid.cpp
+std::span<const HfFamily> recurrent_mixed_families();   // families_recurrent_mixed.cpp
 
 }  // namespace tidemark
