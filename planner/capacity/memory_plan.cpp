@@ -22,12 +22,6 @@ void require_positive(Diagnostics& problems, std::string path, int64_t value) {
                       .hint = "give at least 1"});
 }
 
-// At most this many: embedding, selection, norm and head besides the layers.
-int64_t most_ops(const ModelSpec& model) {
-  const int64_t per_layer = model.layer_list() ? 1 : 19;
-  return checked_add(checked_mul(model.n_layer(), per_layer), 4);
-}
-
 Diagnostics find_bad_input(const Scenario& scenario) {
   Diagnostics problems;
   require_positive(problems, "--ctx-size", scenario.n_ctx.count());

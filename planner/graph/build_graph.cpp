@@ -1,236 +1,204 @@
 #include "planner/graph/build_graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "planner/base/check.h"
+#include "planner/graph/layer_graph.h"
 
 namespace tidemark {
 namespace {
 
-// Keeps the weights of each layer at hand, so that a deep model does not search its whole inventory
-// for every op.
-class WeightIndex {
- public:
-  explicit WeightIndex(const WeightsInventory& weights) : weights_(weights) {
-    for (size_t i = 0; i < weights.tensors.size(); ++i) {
-      const WeightTensor& tensor = weights.tensors[i];
-      ids_.emplace(std::pair(tensor.layer, tensor.role), WeightId::of(i));
-    }
-  }
-
-  WeightId find(WeightRole role, int64_t layer) const {
-    const auto found = ids_.find({layer, role});
-    check(found != ids_.end(), "the inventory holds every weight that the graph reads");
-    return found->second;
-  }
-
-  const WeightTensor& tensor(WeightId id) const { return weights_.tensors.at(id.index()); }
-
- private:
-  const WeightsInventory& weights_;
-  std::map<std::pair<int64_t, WeightRole>, WeightId> ids_{};
+// Calls the overload for what the mixer is.
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
 };
 
-using Shape = std::array<int64_t, 4>;
+bool reads_positions(const TransformerSpec& spec) {
+  const auto reads = [&spec](const LayerSpec& layer) {
+    if (std::holds_alternative<MlaSpec>(layer.mixer)) return true;
+    const AttentionSpec* attention = layer.attention();
+    return attention != nullptr && (turns_queries(spec, *attention) || attention->n_bucket > 0);
+  };
+  return spec.n_position > 0 || std::any_of(spec.layers.begin(), spec.layers.end(), reads);
+}
 
-// A tensor on its way, with the shape that the ops reading it build theirs from.
-struct Value {
-  TensorId id{};
-  Shape shape{};
-};
-
-// Builds the graph of the header's picture; the methods are named after its parts.
-//
-// `operations` counts the products (matrix products, scores, context) and nothing else: norms, rope
-// and the other elementwise ops wait for memory, not for arithmetic.
+// Puts the layers of the main stack together: the norms and sums around their parts, and what
+// stands before and behind them.
 class TransformerGraph {
  public:
   TransformerGraph(const TransformerSpec& spec, const WeightsInventory& weights,
                    const GraphOptions& options)
-      : spec_(spec), weights_(weights), options_(options) {}
+      : spec_(spec), options_(options), writer_(weights, options) {
+    context_.caches.resize(spec.layers.size());
+  }
 
   Graph build() && {
-    token_ids_ = input("token_ids");
-    positions_ = input("positions");
-    Value x = embedding();
+    const Value token_ids = writer_.input("token_ids");
+    if (reads_positions(spec_)) context_.positions = writer_.input("positions");
+    Value x = embedding(token_ids);
     for (size_t i = 0; i < spec_.layers.size(); ++i) {
-      layer_ = static_cast<int64_t>(i);
-      prefix_ = fmt::format("blk.{}.", i);
-      x = feed_forward(attention(*spec_.layers[i].attention(), x));
+      writer_.enter_layer(i);
+      x = extras(layer(spec_.layers[i], x));
     }
-    layer_ = -1;
-    prefix_.clear();
-    head(x);
-    return std::move(builder_).build();
+    writer_.leave_layers();
+    x = extras(x);
+    if (spec_.has_head) {
+      head(x);
+    } else {
+      embeddings_out(x);
+    }
+    return std::move(writer_).build();
   }
 
  private:
-  TensorId input(std::string name) {
-    return builder_.add_tensor(std::move(name), TensorKind::kInput, DType::kI32,
-                               {options_.n_tokens, 1, 1, 1});
+  // A lookup reads one row per token, and no more rows than there are.
+  Value lookup(std::string_view name, WeightRole role, const Value& ids) {
+    const WeightId weight = writer_.weight(role);
+    return writer_.emit(name, {spec_.n_embd, options_.n_tokens, 1, 1},
+                        {.kind = OpKind::kEmbed,
+                         .inputs = {ids.id},
+                         .weights = {weight},
+                         .weights_read = looked_up(writer_.tensor(weight))});
   }
 
-  Value embedding() {
-    const WeightId weight = weights_.find(WeightRole::kTokenEmbedding, -1);
-    const WeightTensor& table = weights_.tensor(weight);
-    // A lookup reads one row per token, and no more rows than there are.
-    const int64_t rows_read = std::min(options_.n_tokens, table.rows);
-    return emit("embed", {spec_.n_embd, options_.n_tokens, 1, 1},
-                {.kind = OpKind::kEmbed,
-                 .inputs = {token_ids_},
-                 .weights = {weight},
-                 .weights_read = row_bytes(table.dtype, table.columns) * rows_read});
+  Bytes looked_up(const WeightTensor& table) const {
+    return row_bytes(table.dtype, table.columns) * std::min(options_.n_tokens, table.rows);
   }
 
-  Value attention(const AttentionSpec& spec, const Value& x) {
-    const Value normed = norm("attn_norm", WeightRole::kAttentionNorm, x);
-    const Value q = matmul("q", WeightRole::kQuery, normed);
-    const Value k = matmul("k", WeightRole::kKey, normed);
-    const Value v = matmul("v", WeightRole::kValue, normed);
-    const Value q_rope = elementwise("q_rope", OpKind::kRope, q, positions_);
-    const Value k_rope = elementwise("k_rope", OpKind::kRope, k, positions_);
-    const Value cache_k = cache("cache_k", options_.type_k, k);
-    const Value cache_v = cache("cache_v", options_.type_v, v);
-    add("store_kv", {.kind = OpKind::kStoreKv,
-                     .inputs = {k_rope.id, v.id},
-                     .outputs = {cache_k.id, cache_v.id}});
-    const Value context = options_.flash_attention
-                              ? flash_attention(spec, q_rope, cache_k, cache_v)
-                              : plain_attention(spec, q_rope, cache_k, cache_v);
-    const Value out = matmul("attn_out", WeightRole::kAttentionOutput, context);
-    return elementwise("attn_add", OpKind::kAdd, out, x.id);
-  }
-
-  // The cache of this layer, whole: every cell of every sequence.
-  Value cache(std::string_view name, DType dtype, const Value& stored) {
-    const Shape shape{stored.shape[0], options_.n_cells, options_.n_seq, 1};
-    return {builder_.add_tensor(full_name(name), TensorKind::kState, dtype, shape), shape};
-  }
-
-  Value flash_attention(const AttentionSpec& spec, const Value& q, const Value& cache_k,
-                        const Value& cache_v) {
-    return emit("attention", q.shape,
-                {.kind = OpKind::kFlashAttention,
-                 .inputs = {q.id, cache_k.id, cache_v.id},
-                 .scratch = flash_attention_scratch(spec.head_dim),
-                 .operations_per_cell = checked_mul(2, product_per_cell(q)),
-                 .state_read_per_cell =
-                     cell_bytes(options_.type_k, cache_k) + cell_bytes(options_.type_v, cache_v)});
-  }
-
-  Value plain_attention(const AttentionSpec& spec, const Value& q, const Value& cache_k,
-                        const Value& cache_v) {
-    const Value scores = emit("scores", {options_.n_cells, options_.n_tokens, spec.n_head, 1},
-                              {.kind = OpKind::kScores,
-                               .inputs = {q.id, cache_k.id},
-                               .operations_per_cell = product_per_cell(q),
-                               .state_read_per_cell = cell_bytes(options_.type_k, cache_k)});
-    const Value softmax =
-        emit("softmax", scores.shape, {.kind = OpKind::kSoftmax, .inputs = {scores.id}});
-    return emit("context", q.shape,
-                {.kind = OpKind::kContext,
-                 .inputs = {softmax.id, cache_v.id},
-                 .operations_per_cell = product_per_cell(q),
-                 .state_read_per_cell = cell_bytes(options_.type_v, cache_v)});
-  }
-
-  // One of the two products of attention, for one cell: a multiply-add per element of q (all heads,
-  // all tokens).
-  static int64_t product_per_cell(const Value& q) {
-    return checked_mul(2, checked_mul(q.shape[0], q.shape[1]));
-  }
-
-  // Cells are counted per sequence, so reading "one cell" reads that cell of each sequence.
-  Bytes cell_bytes(DType dtype, const Value& cached) const {
-    return row_bytes(dtype, cached.shape[0]) * options_.n_seq;
-  }
-
-  Value feed_forward(const Value& x) {
-    const Value normed = norm("ffn_norm", WeightRole::kFeedForwardNorm, x);
-    const Value gate = matmul("gate", WeightRole::kGate, normed);
-    const Value up = matmul("up", WeightRole::kUp, normed);
-    const Value silu = emit("silu", gate.shape, {.kind = OpKind::kSilu, .inputs = {gate.id}});
-    const Value product = elementwise("mul", OpKind::kMul, silu, up.id);
-    const Value down = matmul("down", WeightRole::kDown, product);
-    return elementwise("ffn_add", OpKind::kAdd, down, x.id);
-  }
-
-  void head(Value x) {
-    if (options_.n_outputs != options_.n_tokens) {
-      x = emit("select_rows", {spec_.n_embd, options_.n_outputs, 1, 1},
-               {.kind = OpKind::kSelectRows, .inputs = {x.id}});
+  Value embedding(const Value& token_ids) {
+    Value x = lookup("embed", WeightRole::kTokenEmbedding, token_ids);
+    if (spec_.n_position > 0) {
+      const Value position =
+          lookup("position_embed", WeightRole::kPositionEmbedding, *context_.positions);
+      x = writer_.elementwise("position_add", OpKind::kAdd, x, position.id);
     }
-    const Value normed = norm("output_norm", WeightRole::kOutputNorm, x);
+    if (spec_.n_token_type > 0) {  // all tokens are of one type
+      const WeightId types = writer_.weight(WeightRole::kTokenTypes);
+      const WeightTensor& table = writer_.tensor(types);
+      x = writer_.emit("type_add", x.shape,
+                       {.kind = OpKind::kAddBias,
+                        .inputs = {x.id},
+                        .weights = {types},
+                        .weights_read = row_bytes(table.dtype, table.columns)});
+    }
+    return writer_.norm_if("embed_norm", WeightRole::kEmbeddingNorm, spec_.embedding_norm, x);
+  }
+
+  // Whether a norm behind a part stands before or behind the sum changes no size: it is drawn
+  // before it.
+  Value layer(const LayerSpec& spec, const Value& x) {
+    const Value normed =
+        writer_.norm_if("attn_norm", WeightRole::kAttentionNorm, spec.norms.before_mixer, x);
+    const bool has_mixer = !std::holds_alternative<NoMixer>(spec.mixer);
+    Value mixed = has_mixer ? mixer(spec, normed) : normed;
+    mixed = writer_.norm_if("attn_post_norm", WeightRole::kAttentionPostNorm,
+                            spec.norms.after_mixer, mixed);
+    Value sum = has_mixer ? writer_.elementwise("attn_add", OpKind::kAdd, mixed, x.id) : x;
+    Value next = has_mixer ? sum : mixed;  // what the part behind the mixer reads
+    if (spec.cross.attention.n_head > 0 && options_.n_source > 0) {
+      const Value met = cross_attention_graph(context_, spec.cross, next);
+      sum = next = writer_.elementwise("cross_add", OpKind::kAdd, met, sum.id);
+    }
+    if (!works_on_tokens(spec)) return next;
+    const bool one_norm = spec.is_parallel && spec.norms.before_ffn == NormKind::kNone;
+    const Value read = writer_.norm_if("ffn_norm", WeightRole::kFeedForwardNorm,
+                                       spec.norms.before_ffn, spec.is_parallel ? x : next);
+    const Value made = on_each_token(spec, one_norm ? normed : read);
+    const Value scaled = writer_.norm_if("ffn_post_norm", WeightRole::kFeedForwardPostNorm,
+                                         spec.norms.after_ffn, made);
+    return writer_.elementwise("ffn_add", OpKind::kAdd, scaled, sum.id);
+  }
+
+  Value mixer(const LayerSpec& layer, const Value& x) {
+    LayerContext& c = context_;
+    return std::visit(
+        Overloaded{
+            [&](const AttentionSpec& spec) { return attention_graph(c, spec, x); },
+            [&](const MlaSpec& spec) { return mla_graph(c, spec, x); },
+            [&](const MambaSpec& spec) { return mamba_graph(c, spec, x); },
+            [&](const Mamba2Spec& spec) { return mamba2_graph(c, spec, x); },
+            [&](const GatedDeltaSpec& spec) { return gated_delta_graph(c, spec, x); },
+            [&](const LinearAttentionSpec& spec) { return linear_attention_graph(c, spec, x); },
+            [&](const RwkvSpec& spec) { return rwkv_time_graph(c, spec, x); },
+            [&](const ShortConvSpec& spec) { return short_conv_graph(c, spec, x); },
+            [&](const NoMixer&) { return x; }},
+        layer.mixer);
+  }
+
+  static bool works_on_tokens(const LayerSpec& layer) {
+    return layer.feed_forward.n_ff > 0 || layer.moe.n_expert > 0 ||
+           std::holds_alternative<RwkvSpec>(layer.mixer);
+  }
+
+  // Feed-forward, experts, or both added; RWKV has its channel mixing in their place.
+  Value on_each_token(const LayerSpec& layer, const Value& x) {
+    if (const auto* rwkv = std::get_if<RwkvSpec>(&layer.mixer)) {
+      return rwkv_channel_graph(context_, *rwkv, x);
+    }
+    if (layer.moe.n_expert == 0) return feed_forward_graph(context_, layer.feed_forward, x);
+    if (layer.feed_forward.n_ff == 0) return expert_graph(context_, layer.moe, x);
+    const Value dense = feed_forward_graph(context_, layer.feed_forward, x);
+    const Value experts = expert_graph(context_, layer.moe, x);
+    return writer_.elementwise("experts_add", OpKind::kAdd, dense, experts.id);
+  }
+
+  // Weights that no width describes are read whole, but for a table with a row for each word, which
+  // is looked up. What is computed with them is unknown: nothing is counted, and x keeps its shape.
+  Value extras(const Value& x) {
+    std::vector<WeightId> weights = writer_.all(WeightRole::kExtra);
+    if (weights.empty()) return x;
+    Bytes bytes;
+    for (const WeightId id : weights) {
+      const WeightTensor& tensor = writer_.tensor(id);
+      const bool by_word = tensor.rows == spec_.n_vocab;
+      bytes += by_word ? looked_up(tensor) * tensor.count : tensor.bytes;
+    }
+    return writer_.emit("extras", x.shape,
+                        {.kind = OpKind::kExtra,
+                         .inputs = {x.id},
+                         .weights = std::move(weights),
+                         .weights_read = bytes});
+  }
+
+  Value wanted_rows(const Value& x) {
+    if (options_.n_outputs == options_.n_tokens) return x;
+    return writer_.emit("select_rows", {spec_.n_embd, options_.n_outputs, 1, 1},
+                        {.kind = OpKind::kSelectRows, .inputs = {x.id}});
+  }
+
+  void head(const Value& x) {
+    const Value normed =
+        writer_.norm_if("output_norm", WeightRole::kOutputNorm, spec_.final_norm, wanted_rows(x));
     const WeightRole role =
         spec_.tied_embeddings ? WeightRole::kTokenEmbedding : WeightRole::kOutput;
-    const TensorId logits = builder_.add_tensor("logits", TensorKind::kOutput, DType::kF32,
-                                                {spec_.n_vocab, options_.n_outputs, 1, 1});
-    Op op = product_op(role, normed);
-    op.outputs = {logits};
-    add("logits", std::move(op));
+    Op op = writer_.product_op(writer_.weight(role), normed);
+    if (spec_.head_bias) {  // added by the product: logits stand outside the arena
+      op.weights.push_back(writer_.weight(WeightRole::kOutput, true));
+      op.weights_read += writer_.tensor(op.weights.back()).bytes;
+    }
+    writer_.output("logits", {spec_.n_vocab, options_.n_outputs, 1, 1}, std::move(op));
   }
 
-  Value norm(std::string_view name, WeightRole role, const Value& x) {
-    const WeightId weight = weights_.find(role, layer_);
-    return emit(name, x.shape,
-                {.kind = OpKind::kRmsNorm,
-                 .inputs = {x.id},
-                 .weights = {weight},
-                 .weights_read = weights_.tensor(weight).bytes});
+  // Without a head the output is what the last norm makes.
+  void embeddings_out(const Value& x) {
+    const Shape shape{spec_.n_embd, options_.n_outputs, 1, 1};
+    if (spec_.final_norm == NormKind::kNone) {
+      writer_.output("embeddings", shape, {.kind = OpKind::kSelectRows, .inputs = {x.id}});
+      return;
+    }
+    std::vector<WeightId> weights;
+    if (spec_.final_norm != NormKind::kPlain) {
+      weights = writer_.norm_weights(WeightRole::kOutputNorm);
+    }
+    writer_.output("embeddings", shape, writer_.norm_op(std::move(weights), wanted_rows(x)));
   }
-
-  Value matmul(std::string_view name, WeightRole role, const Value& x) {
-    const int64_t width = weights_.tensor(weights_.find(role, layer_)).rows;
-    return emit(name, {width, x.shape[1], 1, 1}, product_op(role, x));
-  }
-
-  // Everything of a matrix product but its name and output.
-  Op product_op(WeightRole role, const Value& x) const {
-    const WeightId weight = weights_.find(role, layer_);
-    const WeightTensor& matrix = weights_.tensor(weight);
-    const int64_t n_rows = x.shape[1];
-    return {.kind = OpKind::kMatMul,
-            .inputs = {x.id},
-            .weights = {weight},
-            .weights_read = matrix.bytes,
-            .scratch = matmul_scratch(matrix.dtype, options_.type_act, matrix.columns, n_rows),
-            .operations = checked_mul(checked_mul(2, matrix.parameters()), n_rows)};
-  }
-
-  // The output has the shape of the first input.
-  Value elementwise(std::string_view name, OpKind kind, const Value& first, TensorId second) {
-    return emit(name, first.shape, {.kind = kind, .inputs = {first.id, second}});
-  }
-
-  // Adds the op and the activation it writes; both carry the same name.
-  Value emit(std::string_view name, const Shape& shape, Op op) {
-    const TensorId out =
-        builder_.add_tensor(full_name(name), TensorKind::kActivation, options_.type_act, shape);
-    op.outputs = {out};
-    add(name, std::move(op));
-    return {out, shape};
-  }
-
-  void add(std::string_view name, Op op) {
-    op.name = full_name(name);
-    op.layer = layer_;
-    builder_.add_op(std::move(op));
-  }
-
-  std::string full_name(std::string_view name) const { return prefix_ + std::string(name); }
 
   const TransformerSpec& spec_;
-  WeightIndex weights_;
   const GraphOptions& options_;
-  GraphBuilder builder_{};
-  TensorId token_ids_{};
-  TensorId positions_{};
-  int64_t layer_ = -1;
-  std::string prefix_{};
+  GraphWriter writer_;
+  LayerContext context_{.writer = writer_, .spec = spec_};
 };
 
 Graph build_layer_list(const LayerListSpec& list) {
@@ -252,14 +220,51 @@ Graph build_layer_list(const LayerListSpec& list) {
   return std::move(builder).build();
 }
 
+// Plain softmax attention and a gated feed-forward, nothing else.
+bool is_dense(const LayerSpec& layer) {
+  const AttentionSpec* attention = layer.attention();
+  if (attention == nullptr) return false;
+  const LayerSpec dense{.mixer = AttentionSpec{.n_head = attention->n_head,
+                                               .n_head_kv = attention->n_head_kv,
+                                               .head_dim = attention->head_dim,
+                                               .head_dim_v = attention->head_dim_v,
+                                               .window = attention->window,
+                                               .chunk = attention->chunk},
+                        .feed_forward = {.n_ff = layer.feed_forward.n_ff}};
+  return layer == dense;
+}
+
 }  // namespace
 
 std::string_view name_of(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
+
+StateOptions state_options(const GraphOptions& options) {
+  return {.n_cells = options.n_cells,
+          .n_seq = options.n_seq,
+          .n_ubatch = options.n_ubatch == 0 ? options.n_tokens : options.n_ubatch,
+          .n_source = options.n_source,
+          .type_k = options.type_k,
+          .type_v = options.type_v,
+          .unified = options.unified,
+          .swa_full = options.swa_full,
+          .cell_multiple = options.cell_multiple};
+}
 
 Graph build_graph(const ModelSpec& model, const WeightsInventory& weights,
                   const GraphOptions& options) {
   if (const LayerListSpec* list = model.layer_list()) return build_layer_list(*list);
   return TransformerGraph(*model.transformer(), weights, options).build();
+}
+
+int64_t most_ops(const ModelSpec& model) {
+  constexpr int64_t kOfDenseLayer = 19;
+  constexpr int64_t kOfAnyLayer = 90;  // parallel experts beside RWKV 7's 31, and all norms
+  constexpr int64_t kOutsideLayers = 9;
+  const TransformerSpec* spec = model.transformer();
+  if (spec == nullptr) return model.n_layer();
+  int64_t ops = kOutsideLayers;
+  for (const LayerSpec& layer : spec->layers) ops += is_dense(layer) ? kOfDenseLayer : kOfAnyLayer;
+  return ops;
 }
 
 Bytes matmul_scratch(DType weight_type, DType type_act, int64_t columns, int64_t n_tokens) {

@@ -7,10 +7,18 @@
 //   -> attn_out [E,T] -> add x -> ffn_norm -> gate [F,T], up [F,T] -> silu(gate) -> mul -> down
 //   [E,T] -> add
 // Then: select the rows whose logits are wanted [E,O] -> output_norm -> logits [V,O].
+//
+// The other kinds of layer are drawn where they are built: attention_graph.cpp, mla_graph.cpp,
+// feed_forward_graph.cpp, recurrent_graph.cpp, rwkv_graph.cpp. A part of a tensor that is read by
+// itself (Q of a fused QKV, the gate behind Q) is a view and takes no memory of its own; an op then
+// lists the whole tensor. Recurrent state is written by the op that also read it: it is listed as
+// that op's output. Left out: stacks (encoder, towers, draft heads), and what runs once a
+// generation (K and V of an encoder's states).
 #pragma once
 
 #include "planner/graph/graph.h"
 #include "planner/model/model_spec.h"
+#include "planner/model/state.h"
 #include "planner/model/weights.h"
 
 namespace tidemark {
@@ -22,25 +30,36 @@ std::string_view name_of(Phase phase);
 struct GraphOptions {
   int64_t n_tokens = 1;   // in this pass, over all sequences
   int64_t n_outputs = 1;  // rows of logits
-  int64_t n_cells = 1;    // KV cells per sequence that scores must hold
+  int64_t n_cells = 1;  // KV cells per sequence (of all of them, if unified) that scores must hold
   int64_t n_seq = 1;
+  int64_t n_ubatch = 0;  // tokens of the largest pass, which windows make room for; 0 = n_tokens
+  int64_t n_source = 0;  // encoder states of one sequence; 0 = cross-attention is skipped
+  bool unified = false;  // as in StateOptions
+  bool swa_full = false;
+  int64_t cell_multiple = 1;
   DType type_act = DType::kF32;
   DType type_k = DType::kF16;
   DType type_v = DType::kF16;
   bool flash_attention = true;
 };
 
+// The same choices for planner/model/state.h: the kState tensors of the graph add up to its sizes.
+StateOptions state_options(const GraphOptions& options);
+
 // Throws std::overflow_error when a size leaves 63 bits. `weights` is the inventory of the same
-// model.
+// model. CHECKs that a layer which shares another's KV cache stands behind it.
 Graph build_graph(const ModelSpec& model, const WeightsInventory& weights,
                   const GraphOptions& options);
+
+// No graph of the model has more ops, known before one is built: 19 a layer of a dense decoder.
+int64_t most_ops(const ModelSpec& model);
 
 // Scratch of a matrix product whose weights are quantized and whose activations are floats: the
 // input rows, each as int8 with one f32 scale. Zero otherwise.
 Bytes matmul_scratch(DType weight_type, DType type_act, int64_t columns, int64_t n_tokens);
 
-// Scratch of flash attention: one head at a time, f32 accumulator, running maximum and sum, and a
-// tile of kFlashTile scores.
+// Scratch of flash attention: one head at a time, f32 accumulator (of the values), running maximum
+// and sum, and a tile of kFlashTile scores.
 inline constexpr int64_t kFlashTile = 32;
 Bytes flash_attention_scratch(int64_t head_dim);
 

@@ -46,8 +46,14 @@ std::string_view name_of(OpKind kind) {
       return "embed";
     case OpKind::kRmsNorm:
       return "rms_norm";
+    case OpKind::kLayerNorm:
+      return "layer_norm";
     case OpKind::kMatMul:
       return "matmul";
+    case OpKind::kExpertMatMul:
+      return "expert_matmul";
+    case OpKind::kAddBias:
+      return "add_bias";
     case OpKind::kRope:
       return "rope";
     case OpKind::kStoreKv:
@@ -64,10 +70,34 @@ std::string_view name_of(OpKind kind) {
       return "add";
     case OpKind::kSilu:
       return "silu";
+    case OpKind::kActivation:
+      return "activation";
+    case OpKind::kSigmoid:
+      return "sigmoid";
     case OpKind::kMul:
       return "mul";
+    case OpKind::kGlu:
+      return "glu";
+    case OpKind::kMix:
+      return "mix";
+    case OpKind::kConcat:
+      return "concat";
+    case OpKind::kTopK:
+      return "top_k";
+    case OpKind::kSumRows:
+      return "sum_rows";
+    case OpKind::kConv:
+      return "conv";
+    case OpKind::kTokenShift:
+      return "token_shift";
+    case OpKind::kScan:
+      return "scan";
+    case OpKind::kDeltaRule:
+      return "delta_rule";
     case OpKind::kSelectRows:
       return "select_rows";
+    case OpKind::kExtra:
+      return "extra";
     case OpKind::kPlainLayer:
       return "plain_layer";
   }
@@ -77,11 +107,16 @@ std::string_view name_of(OpKind kind) {
 
 bool allows_in_place(OpKind kind) {
   switch (kind) {
+    case OpKind::kAddBias:
     case OpKind::kRope:
     case OpKind::kSoftmax:
     case OpKind::kAdd:
     case OpKind::kSilu:
+    case OpKind::kActivation:
+    case OpKind::kSigmoid:
     case OpKind::kMul:
+    case OpKind::kMix:
+    case OpKind::kExtra:
       return true;
     default:
       return false;

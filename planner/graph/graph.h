@@ -22,8 +22,8 @@ namespace tidemark {
 enum class TensorKind {
   kInput,       // written before step 0 (token ids, positions); in the arena
   kActivation,  // in the arena
-  kState,       // KV cache; owns its own memory, outside the arena
-  kOutput,      // logits; in the output buffer, outside the arena
+  kState,       // KV cache, recurrent state; owns its own memory, outside the arena
+  kOutput,      // logits or embeddings; in the output buffer, outside the arena
 };
 
 struct Tensor {
@@ -35,20 +35,37 @@ struct Tensor {
   Bytes bytes{};
 };
 
+// What an op computes. Where a spec leaves a function open (SiLU or GELU), sizes do not depend on
+// it.
 enum class OpKind {
-  kEmbed,           // in: token ids; weight: embedding
+  kEmbed,           // in: ids of rows; weight: the table they are looked up in
   kRmsNorm,         // in: x; weight: gain
-  kMatMul,          // in: x; weight: matrix
+  kLayerNorm,       // in: x; weights: gain and shift, or none
+  kMatMul,          // in: x; weight: matrix, or one for each head; the output's bias may follow it
+  kExpertMatMul,    // in: x, chosen experts; weight: every expert's matrix; a row each chosen one
+  kAddBias,         // in: x; weight: vector; in place
   kRope,            // in: x, positions; in place
   kStoreKv,         // in: k, v; out: state K, state V
-  kFlashAttention,  // in: q, state K, state V
+  kFlashAttention,  // in: q, state K, state V (or this pass's own k and v)
   kScores,          // in: q, state K -> [n_kv, n_tokens, n_head]
-  kSoftmax,         // in: scores; in place
+  kSoftmax,         // in: scores; weight: sinks; in place
   kContext,         // in: probabilities, state V
   kAdd,             // in: a, b; in place on either
   kSilu,            // in: gate; in place
+  kActivation,      // any other function of one value (GELU, tanh, squared ReLU); in place
+  kSigmoid,         // in: gate; in place
   kMul,             // in: a, b; in place on either
+  kGlu,             // in: gate and up in one tensor -> act(gate) * up, half as wide
+  kMix,             // in: x, what is mixed into it; weight: by how much; in place on x
+  kConcat,          // in: a, b -> one behind the other in each head's row
+  kTopK,            // in: probabilities; weight: bias of the choice; out: weights, chosen experts
+  kSumRows,         // in: rows of the chosen experts -> their sum
+  kConv,            // in: x; weights: kernel, bias; out: y, state (the last d_conv - 1 tokens)
+  kTokenShift,      // in: x; weight: mix with the token before; out: mixed, state (that token)
+  kScan,            // in: what a recurrence reads; out: y, state: decayed, added to, read
+  kDeltaRule,       // as kScan; the state is read once more, for what the update takes back
   kSelectRows,      // in: x; keeps the rows whose logits are wanted
+  kExtra,           // in: x; weights: what no width describes; in place
   kPlainLayer,      // one layer of a layer list
 };
 
@@ -70,6 +87,9 @@ struct Op {
   int64_t operations = 0;  // multiply-add = 2; the part that does not depend on the context
   int64_t operations_per_cell = 0;  // times the KV cells attended
   Bytes state_read_per_cell{};      // KV bytes read for each cell attended
+  int64_t most_cells = 0;           // attended, whatever the context: the window; 0 = all of them
+  // Read or written once a pass, whatever the context: recurrent state, cached encoder states.
+  Bytes state_moved{};
 };
 
 class Graph {
@@ -84,7 +104,7 @@ class Graph {
   const Tensor& tensor(TensorId id) const;
 
   std::optional<OpId> producer(
-      TensorId id) const;  // none for inputs; for kState, the op that stores
+      TensorId id) const;  // none for inputs; for kState, the op that stores, if one does
   std::vector<OpId> consumers(TensorId id) const;  // ascending
   std::vector<OpId> predecessors(OpId id) const;   // ascending, each once
   std::vector<OpId> successors(OpId id) const;

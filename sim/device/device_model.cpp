@@ -31,7 +31,9 @@ OpWork op_work(const Graph& graph, const Op& op) {
               .operations_per_cell = op.operations_per_cell,
               .weights_read = op.weights_read,
               .tensors = arena_bytes(graph, op.inputs) + arena_bytes(graph, op.outputs),
-              .state_read_per_cell = op.state_read_per_cell};
+              .state_read_per_cell = op.state_read_per_cell,
+              .most_cells = op.most_cells,
+              .state_moved = op.state_moved};
   // A lookup reads a row per token; every other op reads its weights once, whatever the tokens.
   if (op.kind == OpKind::kEmbed) {
     work.tensors += work.weights_read;
@@ -49,9 +51,11 @@ OpWork with_tokens(const OpWork& work, int64_t tokens, int64_t of) {
 }
 
 Duration op_time(const DeviceSpec& device, const OpWork& work, int64_t cells) {
+  if (work.most_cells > 0) cells = std::min(cells, work.most_cells);
   const int64_t operations =
       checked_add(work.operations, checked_mul(work.operations_per_cell, cells));
-  const Bytes moved = work.weights_read + work.tensors + work.state_read_per_cell * cells;
+  const Bytes moved =
+      work.weights_read + work.tensors + work.state_moved + work.state_read_per_cell * cells;
   return std::max(compute_time(operations, device.compute),
                   transfer_time(moved, device.memory_bandwidth));
 }

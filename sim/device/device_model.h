@@ -24,6 +24,8 @@ struct OpWork {
   Bytes weights_read{};             // whatever the number of tokens
   Bytes tensors{};  // inputs and outputs in the arena, and embedding rows: grows with the tokens
   Bytes state_read_per_cell{};
+  int64_t most_cells = 0;  // attended, whatever the context; 0 = all
+  Bytes state_moved{};     // whatever the context and the tokens
 };
 
 OpWork op_work(const Graph& graph, const Op& op);
@@ -33,7 +35,8 @@ OpWork op_work(const Graph& graph, const Op& op);
 // are read whole.
 OpWork with_tokens(const OpWork& work, int64_t tokens, int64_t of);
 
-// `cells`: KV cells attended per token. Bytes moved = weights read + tensors + KV read.
+// `cells`: KV cells attended per token. Bytes moved = weights read + tensors + KV read +
+// recurrent state.
 Duration op_time(const DeviceSpec& device, const OpWork& work, int64_t cells);
 Duration op_time(const DeviceSpec& device, const Graph& graph, const Op& op, int64_t cells);
 

@@ -151,12 +151,16 @@ TEST(GraphTest, StateMayBeReadWithoutBeingWrittenInThePass) {
 
 TEST(GraphTest, OnlyElementwiseOpsMayWriteOverTheirInput) {
   for (const OpKind kind :
-       {OpKind::kRope, OpKind::kSoftmax, OpKind::kAdd, OpKind::kSilu, OpKind::kMul}) {
+       {OpKind::kAddBias, OpKind::kRope, OpKind::kSoftmax, OpKind::kAdd, OpKind::kSilu,
+        OpKind::kActivation, OpKind::kSigmoid, OpKind::kMul, OpKind::kMix, OpKind::kExtra}) {
     EXPECT_TRUE(allows_in_place(kind)) << name_of(kind);
   }
-  for (const OpKind kind : {OpKind::kEmbed, OpKind::kRmsNorm, OpKind::kMatMul, OpKind::kStoreKv,
-                            OpKind::kFlashAttention, OpKind::kScores, OpKind::kContext,
-                            OpKind::kSelectRows, OpKind::kPlainLayer}) {
+  for (const OpKind kind :
+       {OpKind::kEmbed, OpKind::kRmsNorm, OpKind::kLayerNorm, OpKind::kMatMul,
+        OpKind::kExpertMatMul, OpKind::kStoreKv, OpKind::kFlashAttention, OpKind::kScores,
+        OpKind::kContext, OpKind::kGlu, OpKind::kConcat, OpKind::kTopK, OpKind::kSumRows,
+        OpKind::kConv, OpKind::kTokenShift, OpKind::kScan, OpKind::kDeltaRule, OpKind::kSelectRows,
+        OpKind::kPlainLayer}) {
     EXPECT_FALSE(allows_in_place(kind)) << name_of(kind);
   }
 }
