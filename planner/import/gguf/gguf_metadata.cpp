@@ -114,6 +114,11 @@ Result<GgufHeader> header_of(const ModelSpec& model, const std::vector<Planned>&
     break;
   }
   for (const auto& [tensor, index] : planned) {
+    if (tensor.name.empty()) {
+      problems.add(weight_tensors(model).at(index).name,
+                   "files of this architecture use this name for another tensor");
+      break;
+    }
     const int32_t id = ggml_id_of(tensor.dtype);
     if (id < 0) {
       problems.add(tensor.name, fmt::format("GGUF has no tensors of {}", name_of(tensor.dtype)));

@@ -38,7 +38,8 @@ std::string draft_name(const GgufArchitecture& architecture, const WeightTensor&
                        std::string_view rest, int64_t n_main) {
   const std::string block = fmt::format("blk.{}.", n_main + std::max<int64_t>(tensor.layer, 0));
   if (tensor.layer >= 0) {
-    return block + file_stem(architecture, rest.substr(block_prefix(rest).size()));
+    const std::string stem = file_stem(architecture, rest.substr(block_prefix(rest).size()));
+    return stem.empty() ? "" : block + stem;
   }
   const bool is_norm = tensor.role == WeightRole::kOutputNorm;
   return is_norm ? fmt::format("{}nextn.shared_head_norm{}", block, rest.substr(rest.rfind('.')))
@@ -154,7 +155,8 @@ std::string file_name(const GgufArchitecture& architecture, const WeightTensor& 
     prefix = architecture.main_prefix;
   }
   const std::string_view block = block_prefix(rest);
-  return prefix + std::string(block) + file_stem(architecture, rest.substr(block.size()));
+  const std::string stem = file_stem(architecture, rest.substr(block.size()));
+  return stem.empty() ? "" : prefix + std::string(block) + stem;
 }
 
 ModelSpec with_all_stacks(ModelSpec model) {

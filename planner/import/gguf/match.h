@@ -14,7 +14,7 @@
 namespace tidemark {
 
 // The name in the file of a tensor of the spec, which has n_main main layers: draft layers follow
-// them as more of the same.
+// them as more of the same. Empty when the architecture's files use that name for something else.
 std::string file_name(const GgufArchitecture& architecture, const WeightTensor& tensor,
                       int64_t n_main);
 

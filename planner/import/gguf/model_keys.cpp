@@ -223,6 +223,19 @@ void write_parallel(const GgufArchitecture& architecture, const Layers& layers,
   }
 }
 
+// The keys are the decoder's; an encoder of another shape has none.
+void write_encoder(const TransformerSpec& spec, GgufKeyWriter& keys) {
+  for (const StackSpec& stack : spec.stacks) {
+    if (stack.role != StackRole::kEncoder) continue;
+    Layers layers;
+    for (const LayerSpec& layer : stack.layers) layers.push_back(&layer);
+    keys.per_layer("feed_forward_length", values_of(layers, feed_forward_of));
+    keys.per_layer("attention.head_count", values_of(layers, heads_of));
+    keys.per_layer("attention.head_count_kv", values_of(layers, kv_heads_of));
+    write_mixers(layers, keys);
+  }
+}
+
 // How many layers there are, and which of them recur.
 void write_counts(const GgufArchitecture& architecture, const TransformerSpec& spec,
                   const Layers& layers, GgufKeyWriter& keys) {
@@ -267,6 +280,7 @@ void write_model_keys(const GgufArchitecture& architecture, const TransformerSpe
     keys.flag("attention.causal", spec.is_causal);
   }
   write_mixers(layers, keys);
+  write_encoder(spec, keys);
   write_experts(architecture, layers, keys);
   write_windows(architecture, layers, keys);
   write_shared_caches(architecture, spec, keys);
