@@ -2,13 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "planner/base/diagnostic.h"
 
 namespace tidemark {
 namespace {
 
 const ConfigKeys kKvKeys = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 const ConfigKeys kTiedKeys = {"tie_word_embeddings", "tie_lm_head"};
+const ConfigKeys kFeedForwardKeys = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
 const ConfigKeys kContextKeys = {"max_position_embeddings", "n_positions", "max_seq_len",
                                  "max_sequence_length",     "seq_length",  "n_ctx"};
 
@@ -37,6 +41,12 @@ int64_t read_head_dim(ConfigReader& reader, const DecoderShape& shape, int64_t o
                         "hidden_size / num_attention_heads");
 }
 
+int64_t read_n_ff(ConfigReader& reader, int64_t n_embd, const ShapeDefaults& defaults) {
+  if (defaults.n_ff_times == 0) return read_or(reader, kFeedForwardKeys, kWidths, defaults.n_ff);
+  return reader.integer(kFeedForwardKeys, kWidths, defaults.n_ff_times * n_embd,
+                        fmt::format("{} x hidden_size", defaults.n_ff_times));
+}
+
 bool ends_in(std::string_view text, std::string_view ending) { return text.ends_with(ending); }
 
 }  // namespace
@@ -52,8 +62,7 @@ DecoderShape read_shape(ConfigReader& reader, const ShapeDefaults& defaults) {
       read_or(reader, {"num_attention_heads", "n_head", "n_heads"}, kHeads, defaults.n_head);
   shape.n_head_kv = read_heads_kv(reader, shape.n_head, defaults.n_head_kv);
   shape.head_dim = read_head_dim(reader, shape, defaults.head_dim);
-  shape.n_ff = read_or(reader, {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"},
-                       kWidths, defaults.n_ff);
+  shape.n_ff = read_n_ff(reader, shape.n_embd, defaults);
   shape.n_ctx = defaults.n_ctx > 0 ? reader.integer(kContextKeys, kTokens, defaults.n_ctx)
                                    : reader.optional_integer(kContextKeys, kTokens).value_or(0);
   if (shape.n_head % shape.n_head_kv != 0) {
@@ -80,6 +89,31 @@ TransformerSpec make_decoder(ConfigReader& reader, const DecoderShape& shape,
                        .has_head = has_lm_head(reader.notes())};
   if (reader.ok()) spec.layers.assign(static_cast<size_t>(shape.n_layer), layer);
   return spec;
+}
+
+void set_norms(TransformerSpec& spec, NormKind kind) {
+  spec.final_norm = kind;
+  for (LayerSpec& layer : spec.layers) {
+    layer.norms.before_mixer = kind;
+    layer.norms.before_ffn = layer.is_parallel ? NormKind::kNone : kind;
+  }
+}
+
+std::vector<std::string> read_layer_types(ConfigReader& reader, int64_t n_layer, ConfigKeys known) {
+  std::vector<std::string> types = reader.texts("layer_types");
+  if (types.empty() || n_layer == 0) return {};
+  if (std::ssize(types) < n_layer) {
+    reader.refuse("layer_types", fmt::format("has {} values for {} layers", types.size(), n_layer));
+    return {};
+  }
+  types.resize(static_cast<size_t>(n_layer));
+  for (const std::string& type : types) {
+    if (std::ranges::find(known, type) == known.end()) {
+      reader.refuse("layer_types", fmt::format("{} is unknown here", in_quotes(type)));
+      return {};
+    }
+  }
+  return types;
 }
 
 bool read_tied(ConfigReader& reader, bool otherwise) {

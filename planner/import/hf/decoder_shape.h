@@ -27,11 +27,26 @@ struct DecoderShape {
 
 // What a class takes for a key that is not there. 0: the key is needed; of n_head_kv and head_dim:
 // n_head, and n_embd / n_head; of n_ctx: unknown.
-using ShapeDefaults = DecoderShape;
+struct ShapeDefaults {
+  int64_t n_embd = 0;
+  int64_t n_layer = 0;
+  int64_t n_vocab = 0;
+  int64_t n_ctx = 0;
+  int64_t n_head = 0;
+  int64_t n_head_kv = 0;
+  int64_t head_dim = 0;
+  int64_t n_ff = 0;
+  int64_t n_ff_times = 0;  // n_ff as a multiple of n_embd
+};
 
 // Sizes that do not fit each other are problems: n_head_kv must divide n_head, and n_head must
 // divide n_embd where head_dim is not given.
 DecoderShape read_shape(ConfigReader& reader, const ShapeDefaults& defaults = {});
+
+// One switch for the biases of all four projections.
+inline AttentionBias all_biases(bool on) { return {.q = on, .k = on, .v = on, .out = on}; }
+// Of Q, K and V alone.
+inline AttentionBias qkv_biases(bool on) { return {.q = on, .k = on, .v = on}; }
 
 // The attention of `shape`: no biases, no norms, the whole context.
 AttentionSpec attention_of(const DecoderShape& shape);
@@ -51,17 +66,25 @@ bool read_tied(ConfigReader& reader, bool otherwise);
 // one for another task ("...ForSequenceClassification").
 bool has_lm_head(const ConfigNotes& notes);
 
-// The window of every layer whose rule says so: layer_types where the file has them, else
+// The same norm before the mixer and before the feed-forward, and at the end.
+void set_norms(TransformerSpec& spec, NormKind kind);
+
+// layer_types, one of `known` for each layer; empty when the file has none. Another name, or too
+// few of them, is a problem. A surplus is cut off.
+std::vector<std::string> read_layer_types(ConfigReader& reader, int64_t n_layer, ConfigKeys known);
+
+// The window of every layer: "sliding_attention" in layer_types where the file has them, else
 // `is_windowed(i)`. `window` 0: none.
 template <class IsWindowed>
 void set_windows(ConfigReader& reader, TransformerSpec& spec, int64_t window,
                  const IsWindowed& is_windowed) {
-  const std::vector<std::string> types = reader.texts("layer_types");
+  const std::vector<std::string> types =
+      read_layer_types(reader, std::ssize(spec.layers), {"sliding_attention", "full_attention"});
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     auto* attention = std::get_if<AttentionSpec>(&spec.layers[i].mixer);
     if (attention == nullptr) continue;
     const bool windowed =
-        i < types.size() ? types[i] == "sliding_attention" : is_windowed(static_cast<int64_t>(i));
+        types.empty() ? is_windowed(static_cast<int64_t>(i)) : types[i] == "sliding_attention";
     attention->window = windowed ? window : 0;
   }
 }

@@ -16,6 +16,16 @@ namespace {
 using Lister = std::span<const HfFamily> (*)();
 constexpr auto kListers = std::to_array<Lister>({
     llama_families,
+    qwen_families,
+    qwen_next_families,
+    gemma_families,
+    gemma_next_families,
+    mla_families,
+    moe_families,
+    phi_families,
+    glm_families,
+    hybrid_families,
+    classic_families,
     encoder_families,
     encoder_decoder_families,
     recurrent_families,

@@ -23,15 +23,17 @@ struct HfFamily {
 };
 
 // Each file of families lists its own.
-std::span<const HfFamily> llama_families();    // families_llama.cpp
-std::span<const HfFamily> qwen_families();     // families_qwen.cpp
-std::span<const HfFamily> gemma_families();    // families_gemma.cpp
-std::span<const HfFamily> mla_families();      // families_deepseek.cpp
-std::span<const HfFamily> moe_families();      // families_moe.cpp
-std::span<const HfFamily> classic_families();  // families_classic.cpp
-std::span<const HfFamily> phi_families();      // families_phi.cpp
-std::span<const HfFamily> glm_families();      // families_glm.cpp
-std::span<const HfFamily> hybrid_families();   // families_hybrid.cpp
+std::span<const HfFamily> llama_families();       // families_llama.cpp
+std::span<const HfFamily> qwen_families();        // families_qwen.cpp
+std::span<const HfFamily> qwen_next_families();   // families_qwen_next.cpp
+std::span<const HfFamily> gemma_families();       // families_gemma.cpp
+std::span<const HfFamily> gemma_next_families();  // families_gemma_next.cpp
+std::span<const HfFamily> mla_families();         // families_deepseek.cpp
+std::span<const HfFamily> moe_families();         // families_moe.cpp
+std::span<const HfFamily> classic_families();     // families_classic.cpp
+std::span<const HfFamily> phi_families();         // families_phi.cpp
+std::span<const HfFamily> glm_families();         // families_glm.cpp
+std::span<const HfFamily> hybrid_families();      // families_hybrid.cpp
 
 // nullptr: nobody knows it.
 const HfFamily* find_hf_family(std::string_view model_type);
