@@ -7,9 +7,8 @@
 namespace tidemark {
 namespace {
 
-enum class GapRule { kLowest, kSmallest };
-
 struct Placed {
+  BufferId id{};
   Interval<int64_t> lifetime{};
   Bytes offset{};
   Bytes end{};
@@ -33,13 +32,71 @@ std::vector<BufferId> in_order_of(const Problem& problem, Key key) {
   return ids;
 }
 
+// How many buffers share an instant with each, gaps not counted: all that start before its end less
+// all that end before its start, less itself.
+std::vector<int64_t> conflict_counts(const Problem& problem) {
+  std::vector<int64_t> starts;
+  std::vector<int64_t> ends;
+  for (const BufferId id : ever_live(problem)) {
+    starts.push_back(problem.buffers[id.index()].lifetime.lower);
+    ends.push_back(problem.buffers[id.index()].lifetime.upper);
+  }
+  std::ranges::sort(starts);
+  std::ranges::sort(ends);
+  std::vector<int64_t> counts(problem.buffers.size(), 0);
+  for (const BufferId id : ever_live(problem)) {
+    const Interval<int64_t>& life = problem.buffers[id.index()].lifetime;
+    const auto started = std::ranges::lower_bound(starts, life.upper) - starts.begin();
+    const auto ended = std::ranges::upper_bound(ends, life.lower) - ends.begin();
+    counts[id.index()] = started - ended - 1;
+  }
+  return counts;
+}
+
+int64_t width(const Buffer& b) { return b.lifetime.upper - b.lifetime.lower; }
+
+// Only ranks: rounding does no harm.
+double area(const Buffer& b) {
+  return static_cast<double>(b.size.count()) * static_cast<double>(width(b));
+}
+
+std::vector<BufferId> sorted(const Problem& problem, PlacementOrder order) {
+  switch (order) {
+    case PlacementOrder::kSize:
+      return in_order_of(problem, [](const Buffer& b) {
+        return std::tuple(-b.size.count(), b.lifetime.lower);
+      });
+    case PlacementOrder::kStart:
+      return in_order_of(problem, [](const Buffer& b) {
+        return std::tuple(b.lifetime.lower, -b.size.count());
+      });
+    case PlacementOrder::kWidth:
+      return in_order_of(problem, [](const Buffer& b) {
+        return std::tuple(-width(b), -b.size.count());
+      });
+    case PlacementOrder::kArea:
+      return in_order_of(problem, [](const Buffer& b) { return -area(b); });
+    case PlacementOrder::kConflicts: {
+      const std::vector<int64_t> counts = conflict_counts(problem);
+      return in_order_of(problem, [&](const Buffer& b) {
+        return std::tuple(-counts[static_cast<size_t>(&b - problem.buffers.data())],
+                          -b.size.count());
+      });
+    }
+  }
+  return {};
+}
+
 // `placed` is in order of offset.
-Bytes choose_offset(const std::vector<Placed>& placed, const Buffer& buffer, GapRule rule) {
+Bytes choose_offset(const Problem& problem, const std::vector<Placed>& placed,
+                    const Buffer& buffer, GapRule rule) {
   Bytes top;  // highest end of the neighbours passed
   std::optional<Bytes> best;
   Bytes best_room;
   for (const Placed& neighbour : placed) {
     if (!overlaps(neighbour.lifetime, buffer.lifetime)) continue;
+    const Buffer& other = problem.buffers[neighbour.id.index()];
+    if ((!buffer.gaps.empty() || !other.gaps.empty()) && !conflict(buffer, other)) continue;
     const Bytes start = align_up(top, buffer.alignment);
     const Bytes room = neighbour.offset - start;
     if (buffer.size <= room) {
@@ -54,29 +111,41 @@ Bytes choose_offset(const std::vector<Placed>& placed, const Buffer& buffer, Gap
   return best.value_or(align_up(top, buffer.alignment));
 }
 
-std::vector<Bytes> place_in_order(const Problem& problem, const std::vector<BufferId>& order,
-                                  GapRule rule) {
+}  // namespace
+
+std::vector<Bytes> place_greedily(const Problem& problem, PlacementOrder placement, GapRule rule) {
+  std::vector<BufferId> order = sorted(problem, placement);
+  std::stable_partition(order.begin(), order.end(), [&](BufferId id) {
+    return problem.buffers[id.index()].offset.has_value();
+  });
   std::vector<Bytes> offsets(problem.buffers.size());
   std::vector<Placed> placed;
   placed.reserve(order.size());
   for (const BufferId id : order) {
     const Buffer& buffer = problem.buffers[id.index()];
-    const Bytes offset = choose_offset(placed, buffer, rule);
+    const Bytes offset =
+        buffer.offset ? *buffer.offset : choose_offset(problem, placed, buffer, rule);
     offsets[id.index()] = offset;
     const auto above = std::ranges::upper_bound(placed, offset, {}, &Placed::offset);
-    placed.insert(above, {buffer.lifetime, offset, offset + buffer.size});
+    placed.insert(above, {id, buffer.lifetime, offset, offset + buffer.size});
   }
   return offsets;
 }
 
-}  // namespace
-
 std::vector<Bytes> place_apart(const Problem& problem) {
   std::vector<Bytes> offsets(problem.buffers.size());
   Bytes top;
+  for (const BufferId id : ever_live(problem)) {
+    const Buffer& buffer = problem.buffers[id.index()];
+    if (!buffer.offset) continue;
+    offsets[id.index()] = *buffer.offset;
+    top = std::max(top, *buffer.offset + buffer.size);
+  }
   const auto widest_alignment_first = [](const Buffer& b) { return -b.alignment.count(); };
   for (const BufferId id : in_order_of(problem, widest_alignment_first)) {
     const Buffer& buffer = problem.buffers[id.index()];
+    if (buffer.offset) continue;
+    top = align_up(top, buffer.alignment);
     offsets[id.index()] = top;
     top += align_up(buffer.size, buffer.alignment);
   }
@@ -84,17 +153,11 @@ std::vector<Bytes> place_apart(const Problem& problem) {
 }
 
 std::vector<Bytes> place_first_fit_by_size(const Problem& problem) {
-  const auto largest_first = [](const Buffer& b) {
-    return std::tuple(-b.size.count(), b.lifetime.lower);
-  };
-  return place_in_order(problem, in_order_of(problem, largest_first), GapRule::kLowest);
+  return place_greedily(problem, PlacementOrder::kSize, GapRule::kLowest);
 }
 
 std::vector<Bytes> place_best_fit_by_start(const Problem& problem) {
-  const auto earliest_first = [](const Buffer& b) {
-    return std::tuple(b.lifetime.lower, -b.size.count());
-  };
-  return place_in_order(problem, in_order_of(problem, earliest_first), GapRule::kSmallest);
+  return place_greedily(problem, PlacementOrder::kStart, GapRule::kSmallest);
 }
 
 }  // namespace tidemark

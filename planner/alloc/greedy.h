@@ -13,7 +13,8 @@
 //   of each other, so one may lie beside or within another: a gap starts at the highest end passed.
 //
 // Both walk the placed buffers in order of offset: O(n) for each buffer, with no list of
-// conflicting pairs. Offsets are aligned to the new buffer's own alignment, never to its
+// conflicting pairs (but for the order by conflicts, which counts them by sorting). Offsets are
+// aligned to the new buffer's own alignment, never to its
 // neighbour's.
 #pragma once
 
@@ -23,19 +24,32 @@
 
 namespace tidemark {
 
-// Each function returns offsets by BufferId. A buffer that is never live goes to 0.
+// Each function returns offsets by BufferId. A buffer that is never live goes to 0, one with a fixed
+// offset there, whatever else stands there.
 
-// Each above the other, the widest alignment first so that no more than the padding of each size is
+// Each above the other and above every fixed one, the widest alignment first so that no more than the padding of each size is
 // lost.
 std::vector<Bytes> place_apart(const Problem& problem);
 
-// By size, largest first; equal sizes by start, earliest first; then by id. Each at the lowest
-// offset that is free.
-std::vector<Bytes> place_first_fit_by_size(const Problem& problem);
+enum class PlacementOrder {
+  kSize,       // largest first, equal ones by start
+  kStart,      // earliest first, equal ones by size, largest first
+  kWidth,      // longest life first, equal ones by size, largest first
+  kArea,       // largest product of size and life first
+  kConflicts,  // most buffers at the same time as it first, equal ones by size, largest first
+};
 
-// By start, earliest first; equal starts by size, largest first; then by id. Each in the smallest
-// gap that holds it, counted from its aligned start; the lowest of equal gaps; above its highest
-// neighbour when no gap holds it.
+enum class GapRule {
+  kLowest,    // the lowest offset that is free
+  kSmallest,  // the smallest gap that holds it, counted from its aligned start, the lowest of equal
+              // ones; above its highest neighbour when no gap holds it
+};
+
+// Buffers with a fixed offset first, then in `order`, then by id.
+std::vector<Bytes> place_greedily(const Problem& problem, PlacementOrder order, GapRule rule);
+
+// By size into the lowest gap; by start into the smallest.
+std::vector<Bytes> place_first_fit_by_size(const Problem& problem);
 std::vector<Bytes> place_best_fit_by_start(const Problem& problem);
 
 }  // namespace tidemark

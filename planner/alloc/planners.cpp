@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "planner/alloc/greedy.h"
+#include "planner/alloc/portfolio.h"
 #include "planner/base/check.h"
 
 namespace tidemark {
@@ -18,16 +19,42 @@ constexpr std::array kPlanners{
                 "earliest first, each in the smallest gap that holds it, as a run-time allocator"},
     PlannerInfo{PlannerKind::kBestOf, "best-of",
                 "the lower peak of first-fit-by-size and best-fit-by-start"},
+    PlannerInfo{PlannerKind::kLinearScan, "linear-scan",
+                "earliest first, each at the lowest offset that is free"},
+    PlannerInfo{PlannerKind::kFirstFitByWidth, "first-fit-by-width",
+                "longest life first, each at the lowest offset that is free"},
+    PlannerInfo{PlannerKind::kFirstFitByArea, "first-fit-by-area",
+                "largest size times life first, each at the lowest offset that is free"},
+    PlannerInfo{PlannerKind::kFirstFitByConflicts, "first-fit-by-conflicts",
+                "most neighbours first, each at the lowest offset that is free"},
+    PlannerInfo{PlannerKind::kBestFitBySize, "best-fit-by-size",
+                "largest first, each in the smallest gap that holds it"},
+    PlannerInfo{PlannerKind::kLowestFloor, "lowest-floor",
+                "whatever can stand lowest next, in several orders; for very many buffers"},
+    PlannerInfo{PlannerKind::kExact, "exact", "search for the lowest peak, with proof"},
+    PlannerInfo{PlannerKind::kPortfolio, "portfolio",
+                "fits, lowest floor and exact search by rising cost, until the peak is proved"},
 };
 
-Plan with_totals(const Problem& problem, PlannerKind kind, std::vector<Bytes> offsets) {
-  Plan plan{.planner = std::string(name_of(kind)), .offsets = std::move(offsets)};
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    const Buffer& buffer = problem.buffers[i];
-    if (is_ever_live(buffer)) plan.peak = std::max(plan.peak, plan.offsets[i] + buffer.size);
-  }
-  plan.lower_bound = peak_load(problem);
-  plan.status = plan.peak == plan.lower_bound ? PlanStatus::kProvedOptimal : PlanStatus::kFeasible;
+// Nodes of the exact search, of which each takes some microseconds.
+constexpr int64_t kExactNodes = 200'000;
+
+Plan greedy(const Problem& problem, PlannerKind kind, PlacementOrder order, GapRule rule) {
+  return with_totals(problem, name_of(kind), place_greedily(problem, order, rule));
+}
+
+Plan lowest_floor(const Problem& problem) {
+  std::optional<Plan> plan = plan_by_lowest_floor(problem, {});
+  // Around fixed offsets there are gaps to fill.
+  return plan ? std::move(*plan)
+              : greedy(problem, PlannerKind::kLowestFloor, PlacementOrder::kArea,
+                       GapRule::kLowest);
+}
+
+Plan exact_plan(const Problem& problem) {
+  Plan start = with_totals(problem, "exact", place_first_fit_by_size(problem));
+  Plan plan = minimise(problem, std::move(start), {.node_limit = kExactNodes});
+  if (plan.status != PlanStatus::kProvedOptimal) plan.status = PlanStatus::kFeasible;
   return plan;
 }
 
@@ -57,16 +84,37 @@ Plan plan(const Problem& problem, PlannerKind kind) {
   for (const Buffer& buffer : problem.buffers) {
     check(Bytes{} <= buffer.size, "no buffer has a negative size");
   }
+  if (fixed_offsets_clash(problem)) {
+    return {.planner = std::string(name_of(kind)),
+            .status = PlanStatus::kInfeasible,
+            .lower_bound = peak_load(problem)};
+  }
   switch (kind) {
     case PlannerKind::kNoReuse:
-      return with_totals(problem, kind, place_apart(problem));
+      return with_totals(problem, name_of(kind), place_apart(problem));
     case PlannerKind::kFirstFitBySize:
-      return with_totals(problem, kind, place_first_fit_by_size(problem));
+      return greedy(problem, kind, PlacementOrder::kSize, GapRule::kLowest);
     case PlannerKind::kBestFitByStart:
-      return with_totals(problem, kind, place_best_fit_by_start(problem));
+      return greedy(problem, kind, PlacementOrder::kStart, GapRule::kSmallest);
     case PlannerKind::kBestOf:
       return best_of(plan(problem, PlannerKind::kFirstFitBySize),
                      plan(problem, PlannerKind::kBestFitByStart));
+    case PlannerKind::kLinearScan:
+      return greedy(problem, kind, PlacementOrder::kStart, GapRule::kLowest);
+    case PlannerKind::kFirstFitByWidth:
+      return greedy(problem, kind, PlacementOrder::kWidth, GapRule::kLowest);
+    case PlannerKind::kFirstFitByArea:
+      return greedy(problem, kind, PlacementOrder::kArea, GapRule::kLowest);
+    case PlannerKind::kFirstFitByConflicts:
+      return greedy(problem, kind, PlacementOrder::kConflicts, GapRule::kLowest);
+    case PlannerKind::kBestFitBySize:
+      return greedy(problem, kind, PlacementOrder::kSize, GapRule::kSmallest);
+    case PlannerKind::kLowestFloor:
+      return lowest_floor(problem);
+    case PlannerKind::kExact:
+      return exact_plan(problem);
+    case PlannerKind::kPortfolio:
+      return plan_by_portfolio(problem);
   }
   check(false, "every planner kind is planned");
   return {};

@@ -34,7 +34,8 @@ Span addresses(const Buffer& buffer, Bytes offset) {
 
 class Judge {
  public:
-  Judge(const Problem& problem, const Plan& plan) : buffers_(problem.buffers), plan_(plan) {}
+  Judge(const Problem& problem, const Plan& plan)
+      : problem_(problem), buffers_(problem.buffers), plan_(plan) {}
 
   std::vector<Violation> judge() {
     if (plan_.offsets.size() != buffers_.size()) {
@@ -43,9 +44,13 @@ class Judge {
                   fmt::format("{} offsets for {} buffers", plan_.offsets.size(), buffers_.size())});
       return std::move(violations_);
     }
+    const bool pair_by_pair = buffers_.size() <= kMostBuffersByPairs;
     for (size_t j = 0; j < buffers_.size(); ++j) {
       judge_offset(j);
-      for (size_t i = 0; i < j; ++i) judge_pair(i, j);
+      for (size_t i = 0; pair_by_pair && i < j; ++i) judge_pair(i, j);
+    }
+    if (!pair_by_pair) {
+      for (Violation& overlap : overlaps_by_sweep(problem_, plan_)) report(std::move(overlap));
     }
     judge_totals();
     return std::move(violations_);
@@ -66,13 +71,19 @@ class Judge {
               .message =
                   fmt::format("{} is at {}, no multiple of {}", describe(i), offset, alignment)});
     }
+    if (buffers_[i].offset && buffers_[i].offset->count() != offset && ever_needs_memory(i)) {
+      report({.rule = Rule::kFixed,
+              .first = BufferId::of(i),
+              .message = fmt::format("{} is at {}, not at {} as fixed", describe(i), offset,
+                                     buffers_[i].offset->count())});
+    }
   }
 
   void judge_pair(size_t i, size_t j) {
     const Span instants = common(lifetime(buffers_[i]), lifetime(buffers_[j]));
     if (!has_points(instants)) return;
     const Span shared = common(span_of(i), span_of(j));
-    if (!has_points(shared)) return;
+    if (!has_points(shared) || !share_an_instant(i, j, instants)) return;
     report({.rule = Rule::kOverlap,
             .first = BufferId::of(i),
             .second = BufferId::of(j),
@@ -81,10 +92,35 @@ class Judge {
                                    instants.lower, instants.upper)});
   }
 
+  // Within `instants`, common to both lifetimes, the first that no gap covers is where `instants`
+  // begin or where some gap ends.
+  bool share_an_instant(size_t i, size_t j, const Span& instants) const {
+    const auto in_no_gap = [&](int64_t instant) {
+      return instants.lower <= instant && instant < instants.upper &&
+             !in_a_gap(buffers_[i], instant) && !in_a_gap(buffers_[j], instant);
+    };
+    const auto after_a_gap = [&](const Buffer& buffer) {
+      return std::ranges::any_of(buffer.gaps, [&](const auto& gap) { return in_no_gap(gap.upper); });
+    };
+    return in_no_gap(instants.lower) || after_a_gap(buffers_[i]) || after_a_gap(buffers_[j]);
+  }
+
+  static bool in_a_gap(const Buffer& buffer, int64_t instant) {
+    return std::ranges::any_of(buffer.gaps, [&](const auto& gap) {
+      return gap.lower <= instant && instant < gap.upper;
+    });
+  }
+
+  // Does the buffer need memory at some instant of its own life?
+  bool ever_needs_memory(size_t i) const {
+    const Span life = lifetime(buffers_[i]);
+    return has_points(span_of(i)) && has_points(life) && share_an_instant(i, i, life);
+  }
+
   void judge_totals() {
     int64_t highest_end = 0;
     for (size_t i = 0; i < buffers_.size(); ++i) {
-      if (!has_points(lifetime(buffers_[i])) || !has_points(span_of(i))) continue;
+      if (!ever_needs_memory(i)) continue;
       highest_end = std::max(highest_end, span_of(i).upper);
     }
     const int64_t peak = plan_.peak.count();
@@ -110,6 +146,7 @@ class Judge {
     violations_.push_back(std::move(violation));
   }
 
+  const Problem& problem_;
   const std::vector<Buffer>& buffers_;
   const Plan& plan_;
   std::vector<Violation> violations_;
