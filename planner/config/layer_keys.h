@@ -62,7 +62,7 @@ void visit_keys(Visitor& visitor, MlaSpec& spec) {
   visitor.number("q_lora", q_lora, 0);
   visitor.number("kv_lora", kv_lora, 1);
   visitor.number("qk_nope", qk_nope, 1);
-  visitor.number("qk_rope", qk_rope, 0);
+  visitor.number("qk_rope", qk_rope, 1);
   visitor.number("v_head", v_head, 1);
   visitor.flag("latent_cache", latent_cache);
   visitor.flag("split_kv_b", split_kv_b);

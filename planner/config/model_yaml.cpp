@@ -36,6 +36,19 @@ void add(Lines& lines, std::string_view key, NormKind value, NormKind otherwise)
   if (value != otherwise) add(lines, key, name_of(value));
 }
 
+// A list that is too long for a line goes on in the next.
+void add_folded(Lines& lines, std::string_view text) {
+  std::string indent;
+  while (indent.size() + text.size() > kLineWidth) {
+    const size_t comma = text.rfind(", ", kLineWidth - 2 - indent.size());
+    if (comma == std::string_view::npos) break;
+    lines.push_back(fmt::format("{}{},", indent, text.substr(0, comma)));
+    text.remove_prefix(comma + 2);
+    indent = "  ";
+  }
+  lines.push_back(fmt::format("{}{}", indent, text));
+}
+
 void add_flag(Lines& lines, std::string_view key, bool value, bool otherwise) {
   if (value != otherwise) add(lines, key, value ? "true" : "false");
 }
@@ -120,7 +133,7 @@ void add_layers(Lines& lines, const std::vector<LayerSpec>& layers, int64_t n_em
   for (size_t i = 0; i < kinds.size(); ++i) {
     add_kind(lines, groups.names[i], entries_of(kinds[i], top.mixer));
   }
-  add(lines, "layer_order", order_text(groups));
+  add_folded(lines, fmt::format("layer_order: {}", order_text(groups)));
 }
 
 Lines stack_lines(const StackSpec& stack) {
