@@ -80,33 +80,49 @@ struct KeyNames {
   void projections(std::string_view key, AttentionBias&) { names.push_back(key); }
 };
 
-void read_mixer_name(YamlMap& map, Mixer& mixer) {
+// False once an unknown name is reported.
+bool read_mixer_name(YamlMap& map, Mixer& mixer) {
   const std::optional<std::string> text = map.text("mixer");
-  if (!text) return;
+  if (!text) return false;
   std::vector<std::string> names;
   for (const Mixer& other : all_mixers()) {
     names.emplace_back(mixer_name(other));
     if (names.back() != *text) continue;
     if (other.index() != mixer.index()) mixer = other;
-    return;
+    return true;
   }
   map.error("mixer", fmt::format("{} is no mixer", in_quotes(*text)),
             suggestion(*text, "there are", names));
+  return false;
+}
+
+// "mamba, mamba2"; empty for a key of no mixer.
+std::string owners_of(std::string_view key) {
+  static const std::vector<Mixer> mixers = all_mixers();
+  std::string owners;
+  for (const Mixer& mixer : mixers) {
+    if (!is_mixer_key(mixer, key)) continue;
+    owners += (owners.empty() ? "" : ", ") + std::string(mixer_name(mixer));
+  }
+  return owners;
 }
 
 // Keys that another mixer would take are named as such, not merely unknown.
 void refuse_other_mixers_keys(YamlMap& map, const Mixer& mixer) {
   for (const std::string& key : map.keys()) {
     if (is_mixer_key(mixer, key)) continue;
-    std::string owners;
-    for (const Mixer& other : all_mixers()) {
-      if (!is_mixer_key(other, key)) continue;
-      owners += (owners.empty() ? "" : ", ") + std::string(mixer_name(other));
-    }
+    const std::string owners = owners_of(key);
     if (owners.empty() || !map.has(key)) continue;
     map.error_at(map.where_key(key), map.path(key),
                  fmt::format("is no key of mixer {}", mixer_name(mixer)),
                  fmt::format("it belongs to {}", owners));
+  }
+}
+
+// What belongs to a mixer whose name is wrong is neither right nor wrong.
+void pass_over_mixer_keys(YamlMap& map) {
+  for (const std::string& key : map.keys()) {
+    if (!owners_of(key).empty()) map.has(key);
   }
 }
 
@@ -225,13 +241,18 @@ ImageSpec read_image(YamlMap& parent) {
 }
 
 void read_layer_keys(YamlMap& map, LayerSpec& layer) {
-  if (map.has("mixer")) read_mixer_name(map, layer.mixer);
+  const bool is_known = !map.has("mixer") || read_mixer_name(map, layer.mixer);
+  if (!is_known) layer.mixer = NoMixer{};
   KeyReader reader(map);
   visit_mixer_keys(reader, layer.mixer);
   visit_common_keys(reader, layer);
   if (map.has("cross_attention")) layer.cross = read_cross_attention(map);
   if (map.has("layer_extras")) layer.extras = read_extras(map, "layer_extras", kMostLayerExtras);
-  refuse_other_mixers_keys(map, layer.mixer);
+  if (is_known) {
+    refuse_other_mixers_keys(map, layer.mixer);
+  } else {
+    pass_over_mixer_keys(map);
+  }
 }
 
 }  // namespace tidemark
