@@ -4,6 +4,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
+
+#include "planner/config/model_yaml.h"
 #include "planner/report/report.h"
 
 namespace tidemark {
@@ -39,44 +42,72 @@ class CanonicalText {
   std::string text_{};
 };
 
-std::string layer_text(const LayerSpec& layer) {
-  const AttentionSpec* attention = layer.attention();
-  const AttentionSpec& a = attention == nullptr ? AttentionSpec{} : *attention;
-  return fmt::format("{} heads {}/{}x{} ff {}", mixer_name(layer.mixer), a.n_head, a.n_head_kv,
-                     a.head_dim, layer.feed_forward.n_ff);
-}
-
-// Runs of equal layers as one line: a uniform model stays short.
-void add_layers(CanonicalText& text, const std::vector<LayerSpec>& layers) {
-  size_t begin = 0;
-  while (begin < layers.size()) {
-    size_t end = begin + 1;
-    while (end < layers.size() && layers[end] == layers[begin]) ++end;
-    text.add("model.layers", fmt::format("{} x {}", end - begin, layer_text(layers[begin])));
-    begin = end;
+// One line of the model file to a line.
+void add_lines(CanonicalText& text, std::string_view key, std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    text.add(key, lines.substr(0, end));
+    lines.remove_prefix(end + 1);
   }
 }
 
-void add_dims(CanonicalText& text, const TransformerSpec& dims) {
-  text.add("model.n_embd", dims.n_embd);
-  text.add("model.n_vocab", dims.n_vocab);
-  text.add("model.n_ctx_train", dims.n_ctx_train.count());
-  text.add("model.tied_embeddings", int64_t{dims.tied_embeddings});
-  add_layers(text, dims.layers);
+// "blk.12.attn_q.weight" -> 12, "blk.*.attn_q.weight"; "-" of a tensor outside the layers.
+struct LayerTensor {
+  std::string layer{"-"};
+  std::string name{};
+};
+
+LayerTensor split_layer(const std::string& name) {
+  constexpr std::string_view kBlock = "blk.";
+  const size_t block = name.find(kBlock);
+  if (block == std::string::npos) return {.name = name};
+  const size_t begin = block + kBlock.size();
+  const size_t end = name.find_first_not_of("0123456789", begin);
+  if (end == std::string::npos || end == begin || name[end] != '.') return {.name = name};
+  return {.layer = name.substr(begin, end - begin),
+          .name = name.substr(0, begin) + "*" + name.substr(end)};
 }
 
-void add_dims(CanonicalText& text, const LayerListSpec& dims) {
-  for (const auto& [name, weights, activation] : dims.layers) {
-    text.add("model.layer",
-             fmt::format("{} {} {}", weights.count(), activation.count(), escaped(name)));
+// Tensors of like layers are one line, and another says which layers are like which: a file of 32
+// layers in two mixes takes four lines, not 291. The length of a name comes before it, so that no
+// name can pass for two.
+void add_stored(CanonicalText& text, const std::vector<StoredTensor>& stored) {
+  std::map<std::string, size_t> runs;
+  std::string order;
+  for (size_t i = 0; i < stored.size();) {
+    const std::string run_layer = split_layer(stored[i].name).layer;
+    std::string run;
+    for (; i < stored.size(); ++i) {
+      const auto& [name, dtype, columns, rows, count] = stored[i];
+      const LayerTensor tensor = split_layer(name);
+      if (tensor.layer != run_layer) break;
+      run += fmt::format("{} {} {} {} {} {};", name_of(dtype), columns, rows, count,
+                         tensor.name.size(), tensor.name);
+    }
+    const auto [found, is_new] = runs.emplace(std::move(run), runs.size());
+    if (is_new) text.add("model.stored.tensors", found->first);
+    order += fmt::format("{} {}@{}", order.empty() ? "" : ",", found->second, run_layer);
+  }
+  if (!stored.empty()) text.add("model.stored.order", order);
+}
+
+void add_quantization(CanonicalText& text, std::string_view key, const Quantization& quantization) {
+  const auto& [kind, file_type, format, pure, importance_matrix, overrides] = quantization;
+  text.add(key, name_of(quantization));
+  text.add(fmt::format("{}.kind", key), static_cast<int64_t>(kind));
+  text.add(fmt::format("{}.pure", key), int64_t{pure});
+  text.add(fmt::format("{}.importance_matrix", key), int64_t{importance_matrix});
+  for (const auto& [pattern, dtype] : overrides) {
+    text.add(fmt::format("{}.override", key),
+             fmt::format("{} {}", pattern.text(), name_of(dtype)));
   }
 }
 
 void add_model(CanonicalText& text, const ModelSpec& model) {
   const auto& [name, architecture, source, dtype, stored_as, dims, stored] = model;
-  text.add("model.architecture", architecture);
-  text.add("model.dtype", name_of(dtype));
-  std::visit([&](const auto& kind) { add_dims(text, kind); }, dims);
+  add_lines(text, "model", model_dims_to_yaml(model));
+  add_quantization(text, "model.stored_as", stored_as);
+  add_stored(text, stored);
 }
 
 void add_device(CanonicalText& text, const DeviceSpec& device) {
@@ -105,17 +136,6 @@ void add_engine(CanonicalText& text, const EngineProfile& engine) {
   text.add("engine.type_k", name_of(type_k));
   text.add("engine.type_v", name_of(type_v));
   text.add("engine.type_act", name_of(type_act));
-}
-
-void add_quantization(CanonicalText& text, std::string_view key, const Quantization& quantization) {
-  const auto& [kind, file_type, format, pure, importance_matrix, overrides] = quantization;
-  text.add(key, name_of(quantization));
-  text.add(fmt::format("{}.pure", key), int64_t{pure});
-  text.add(fmt::format("{}.importance_matrix", key), int64_t{importance_matrix});
-  for (const auto& [pattern, dtype] : overrides) {
-    text.add(fmt::format("{}.override", key),
-             fmt::format("{} {}", pattern.text(), name_of(dtype)));
-  }
 }
 
 void add_cache(CanonicalText& text, const CacheChoices& cache) {

@@ -37,9 +37,33 @@ TEST(ScenarioIdTest, AnIdIsSixteenDigitsAlsoForASmallHash) {
   EXPECT_EQ(hex_id(0x2a), "000000000000002a");
 }
 
-TEST(ScenarioIdTest, EqualLayersAreOneLine) {
-  const std::string text = canonical_text(uniform_scenario());
-  EXPECT_THAT(text, HasSubstr("\nmodel.layers=3 x attention heads 8/2x16 ff 64\n"));
+TEST(ScenarioIdTest, TheModelIsWhatItsFileWouldSay) {
+  EXPECT_THAT(canonical_text(uniform_scenario()),
+              HasSubstr("\nmodel=architecture: llama\nmodel=n_layer: 3\nmodel=n_embd: 128\n"
+                        "model=n_head: 8\nmodel=n_head_kv: 2\nmodel=n_ff: 64\n"
+                        "model=n_vocab: 1000\nmodel=tied_embeddings: false\nmodel=dtype: f16\n"
+                        "model.stored_as=as-stored\n"));
+}
+
+TEST(ScenarioIdTest, StoredTensorsOfLikeLayersAreOneLine) {
+  Scenario scenario = uniform_scenario();
+  scenario.model.stored = {
+      {.name = "token_embd.weight", .dtype = DType::kQ6K, .columns = 128, .rows = 1000}};
+  for (const char* layer : {"0", "1", "2"}) {
+    const std::string prefix = std::string("blk.") + layer;
+    scenario.model.stored.push_back({.name = prefix + ".attn_norm.weight", .columns = 128});
+    scenario.model.stored.push_back({.name = prefix + ".attn_v.weight",
+                                     .dtype = *layer == '1' ? DType::kQ4K : DType::kQ6K,
+                                     .columns = 128,
+                                     .rows = 32});
+  }
+  EXPECT_THAT(canonical_text(scenario),
+              HasSubstr("\nmodel.stored.tensors=Q6_K 128 1000 1 17 token_embd.weight;\n"
+                        "model.stored.tensors=f32 128 1 1 22 blk.*.attn_norm.weight;"
+                        "Q6_K 128 32 1 19 blk.*.attn_v.weight;\n"
+                        "model.stored.tensors=f32 128 1 1 22 blk.*.attn_norm.weight;"
+                        "Q4_K 128 32 1 19 blk.*.attn_v.weight;\n"
+                        "model.stored.order= 0@-, 1@0, 2@1, 1@2\n"));
 }
 
 TEST(ScenarioIdTest, WhereAValueCameFromAndDescriptionsDoNotCount) {
@@ -66,6 +90,24 @@ const std::vector<Change> kSpecChanges = {
       dims(s).layers[2].mixer = AttentionSpec{.n_head = 8, .n_head_kv = 4, .head_dim = 16};
     },
     [](Scenario& s) { dims(s).layers[2].feed_forward.n_ff = 65; },
+    [](Scenario& s) { dims(s).layers[1].mixer = MambaSpec{}; },
+    [](Scenario& s) { dims(s).layers[1].moe.n_expert = 2; },
+    [](Scenario& s) { dims(s).layers[1].norms.after_ffn = NormKind::kPlain; },
+    [](Scenario& s) { dims(s).layers[1].is_parallel = true; },
+    [](Scenario& s) { dims(s).layers[1].extras = {{.name = "a", .columns = 1}}; },
+    [](Scenario& s) { dims(s).extras = {{.name = "a", .columns = 1}}; },
+    [](Scenario& s) { dims(s).stacks = {StackSpec{}}; },
+    [](Scenario& s) { dims(s).is_causal = false; },
+    [](Scenario& s) { s.model.stored_as = parse_quantization("Q4_K_M").value(); },
+    [](Scenario& s) {
+      s.model.stored_as = parse_quantization("Q4_K_M").value();
+      s.model.stored_as.pure = true;
+    },
+    [](Scenario& s) { s.model.stored_as.overrides = parse_overrides("attn_v=Q6_K").value(); },
+    [](Scenario& s) { s.model.stored = {{.name = "blk.0.a", .columns = 1}}; },
+    [](Scenario& s) { s.model.stored = {{.name = "blk.*.a", .columns = 1}}; },
+    [](Scenario& s) { s.model.stored = {{.name = "blk.1.a", .columns = 1}}; },
+    [](Scenario& s) { s.model.stored = {{.name = "a", .columns = 1}, {.name = "b"}}; },
     [](Scenario& s) { s.model.dims = LayerListSpec{}; },
     [](Scenario& s) {
       s.model.dims = LayerListSpec{.layers = {{.name = "a"}, {.name = "b"}}};
