@@ -67,6 +67,7 @@ constexpr auto kArchitectures = std::to_array<GgufArchitecture>({
     sliding("exaone4", 4),
     {.name = "falcon", .renames = kSecondNorm, .parallel = true, .layer_norm = true},
     dense("gemma"),
+    {.name = "gemma-embedding", .window_period = 6, .is_encoder = true},
     {.name = "gemma2", .window_period = 2, .default_window = 4096},
     sliding("gemma3", 6),
     {.name = "gemma3n", .window_period = 5, .n_own_cache = 20},

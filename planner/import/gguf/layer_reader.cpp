@@ -76,7 +76,8 @@ AttentionSpec LayerReader::attention(int64_t layer, const TensorBlock& block) {
     spec.bias = {.q = block.has("attn_q.bias"),
                  .k = block.has("attn_k.bias"),
                  .v = block.has("attn_v.bias")};
-    spec.value_is_key = architecture.value_is_key && !block.has("attn_v.weight");
+    spec.value_is_key =
+        architecture.value_is_key && block.has("attn_k.weight") && !block.has("attn_v.weight");
   }
   spec.bias.out = block.has("attn_output.bias");
   read_norms_of_heads(block, spec);

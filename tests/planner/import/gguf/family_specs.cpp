@@ -77,7 +77,7 @@ class Maker {
       spec.cross = {.attention = heads, .norm = maybe_norm()};
     }
     const bool is_rwkv = std::holds_alternative<RwkvSpec>(spec.mixer);
-    if (!is_rwkv && chance()) spec.feed_forward = feed_forward();
+    if (!is_rwkv && (a_.is_encoder_decoder || chance())) spec.feed_forward = feed_forward();
     if (!is_rwkv && has_experts_ && chance()) spec.moe = experts();
     const bool no_mixer = std::holds_alternative<NoMixer>(spec.mixer);
     spec.norms = {.before_mixer = no_mixer ? some_norm() : maybe_norm(),

@@ -61,7 +61,7 @@ TEST(GgufBrokenModelTest, Architectures) {
   GgufHeader header = header_of("lama", kKeys, tensors());
   EXPECT_EQ(refusal(header),
             "x.gguf: error: general.architecture: architecture \"lama\" is not known here; the "
-            "nearest are llama, llama4, mamba\n"
+            "nearest are llama, jamba, lfm2\n"
             "  hint: --assume-dense reads it as a dense decoder\n");
   header.keys.erase("general.architecture");
   EXPECT_EQ(refusal(header), "x.gguf: error: general.architecture: the file lacks this key\n");
