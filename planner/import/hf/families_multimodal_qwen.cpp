@@ -1,9 +1,8 @@
-// Qwen's models with a vision tower: 2-VL, 2.5-VL, 3-VL, and 3.5 with its draft layers.
+// Qwen's models with a vision tower: 2-VL, 2.5-VL, 3-VL and 3.5.
 //
 // Images may have any size; merge x merge patches make one token.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -168,35 +167,13 @@ TransformerSpec read_qwen3_vl_moe(ConfigReader& reader) {
   return read_qwen3_vl_kind(reader, "qwen3_vl_moe_text");
 }
 
-// --- Qwen3.5: no DeepStack; draft layers that the published total counts. Each is the last
-// attending layer again, behind a matrix that joins the state with the next token's embedding.
+// --- Qwen3.5: no DeepStack. Its draft layers belong to the text.
 
-void add_draft(ConfigReader& text, TransformerSpec& spec) {
-  const int64_t n_layer = text.integer({"mtp_num_hidden_layers"}, kLayersOrNone, 0);
-  if (text.boolean({"mtp_use_dedicated_embeddings"}, false)) {
-    text.refuse("mtp_use_dedicated_embeddings", "an embedding of the draft layers is not known");
-  }
-  const auto attends = [](const LayerSpec& layer) { return layer.attention() != nullptr; };
-  const auto last = std::ranges::find_if(spec.layers.rbegin(), spec.layers.rend(), attends);
-  if (n_layer == 0 || last == spec.layers.rend()) return;
-  StackSpec draft{.role = StackRole::kDraft,
-                  .n_embd = spec.n_embd,
-                  .layers = repeat(text, *last, n_layer),
-                  .final_norm = NormKind::kScale};
-  add_norm(draft.extras, "hnorm", spec.n_embd, NormKind::kScale);
-  add_norm(draft.extras, "enorm", spec.n_embd, NormKind::kScale);
-  add_linear(draft.extras, "eh_proj", checked_mul(2, spec.n_embd), spec.n_embd, false);
-  spec.stacks.push_back(std::move(draft));
-}
-
-TransformerSpec read_qwen35_kind(ConfigReader& reader, std::string_view text_type) {
-  ConfigReader text = nested_or_empty(reader, "text_config", "Qwen3_5TextConfig");
-  TransformerSpec spec = read_hf_text(text, text_type);
+TransformerSpec read_qwen35_kind(ConfigReader& reader, std::string_view text) {
+  TransformerSpec spec = read_text_part(reader, text);
   ConfigReader vision = nested_or_empty(reader, "vision_config", "Qwen3_5VisionConfig");
   vision.pass_over({"deepstack_visual_indexes"});
-  spec = with_tower(reader, std::move(spec), read_qwen3_tower(vision));
-  add_draft(text, spec);
-  return spec;
+  return with_tower(reader, std::move(spec), read_qwen3_tower(vision));
 }
 
 TransformerSpec read_qwen35(ConfigReader& reader) {

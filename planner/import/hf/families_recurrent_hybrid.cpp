@@ -1,4 +1,4 @@
-// Recurrences in most layers, attention in some: Jamba, Bamba, Granite 4, Nemotron-H.
+// Recurrences in most layers, attention in some: Jamba, Bamba, Nemotron-H.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,8 +11,6 @@
 
 namespace tidemark {
 namespace {
-
-AttentionBias all_biases(bool is_on) { return {.q = is_on, .k = is_on, .v = is_on, .out = is_on}; }
 
 // "auto" and absence both mean `otherwise`.
 int64_t read_or_auto(ConfigReader& reader, std::string_view key, int64_t otherwise,
@@ -70,7 +68,7 @@ TransformerSpec read_jamba(ConfigReader& reader) {
   return spec;
 }
 
-// --- Bamba and Granite 4: Mamba-2 in place of attention.
+// --- Bamba: Mamba-2 in place of attention.
 
 Mamba2Spec read_mamba2_mixer(ConfigReader& reader, int64_t n_embd) {
   Mamba2Spec mamba{.d_conv = reader.integer({"mamba_d_conv"}, kWidths, 4),
@@ -109,40 +107,6 @@ TransformerSpec read_bamba(ConfigReader& reader) {
     if (std::ranges::find(attends, static_cast<int64_t>(i)) == attends.end()) {
       spec.layers[i].mixer = mamba;
     }
-  }
-  return spec;
-}
-
-// Experts and a shared feed-forward in every layer; without experts the shared one alone.
-void read_granite_feed_forward(ConfigReader& reader, const DecoderShape& shape, LayerSpec& layer) {
-  const int64_t shared = reader.integer({"shared_intermediate_size"}, kWidths, 1024);
-  const int64_t n_expert = reader.integer({"num_local_experts"}, kExpertsOrNone, 8);
-  const int64_t used = reader.integer({"num_experts_per_tok"}, kExpertsOrNone, 2);
-  layer.feed_forward = {};
-  if (n_expert == 0) {
-    layer.feed_forward = {.n_ff = shared, .fused_gate_up = true};
-    return;
-  }
-  layer.moe = {
-      .n_expert = n_expert, .n_expert_used = used, .n_ff_exp = shape.n_ff, .n_ff_shared = shared};
-}
-
-TransformerSpec read_granite_hybrid(ConfigReader& reader) {
-  const DecoderShape shape = read_shape(reader, {.n_embd = 4096,
-                                                 .n_layer = 32,
-                                                 .n_vocab = 32000,
-                                                 .n_ctx = 2048,
-                                                 .n_head = 32,
-                                                 .n_ff = 11008});
-  const Mamba2Spec mamba = read_mamba2_mixer(reader, shape.n_embd);
-  LayerSpec layer = llama_layer(shape);
-  std::get<AttentionSpec>(layer.mixer).bias = all_biases(reader.boolean({"attention_bias"}, false));
-  read_granite_feed_forward(reader, shape, layer);
-  const std::vector<std::string> types = reader.texts("layer_types");
-  TransformerSpec spec = make_decoder(reader, shape, layer, false);
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    const bool attends = i < types.size() && types[i] == "attention";
-    if (!attends) spec.layers[i].mixer = mamba;
   }
   return spec;
 }
@@ -266,7 +230,6 @@ std::span<const HfFamily> recurrent_hybrid_families() {
   static constexpr std::array kFamilies = {
       HfFamily{"jamba", "JambaConfig", "jamba", read_jamba},
       HfFamily{"bamba", "BambaConfig", "bamba", read_bamba},
-      HfFamily{"granitemoehybrid", "GraniteMoeHybridConfig", "granitehybrid", read_granite_hybrid},
       HfFamily{"nemotron_h", "NemotronHConfig", "nemotron_h", read_nemotron_h},
   };
   return kFamilies;

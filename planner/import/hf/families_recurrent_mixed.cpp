@@ -47,8 +47,8 @@ TransformerSpec read_falcon_h1(ConfigReader& reader) {
                             .norms = {.before_ffn = NormKind::kNone}};
   LayerSpec attending = llama_layer(shape);
   attending.norms.before_mixer = NormKind::kNone;
-  const bool bias = reader.boolean({"attention_bias"}, false);
-  std::get<AttentionSpec>(attending.mixer).bias = {.q = bias, .k = bias, .v = bias, .out = bias};
+  std::get<AttentionSpec>(attending.mixer).bias =
+      all_biases(reader.boolean({"attention_bias"}, false));
   attending.feed_forward.bias = reader.boolean({"mlp_bias"}, false);
   TransformerSpec spec = make_decoder(reader, shape, attending, false);
   spec.layers.clear();
