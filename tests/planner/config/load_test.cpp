@@ -59,6 +59,111 @@ TEST(LoadModel, AListOfLayersIsTheShortestSpelling) {
   EXPECT_EQ(*model.layer_list(), expected);
 }
 
+std::vector<LayerSpec> layers_of(const std::string& keys) {
+  const std::string text =
+      "schema: model/1\nname: x\narchitecture: y\nsource: z\nn_embd: 64\nn_vocab: 1000\n"
+      "tied_embeddings: true\ndtype: bf16\n" +
+      keys;
+  const Result<ModelSpec> model = parse_model("x.yaml", text);
+  EXPECT_TRUE(model.ok()) << to_string(model.diagnostics());
+  return model.ok() ? model->transformer()->layers : std::vector<LayerSpec>{};
+}
+
+TEST(LoadModel, TheOrderOfKindsIsRepeatedAndCutOff) {
+  const std::vector<LayerSpec> layers = layers_of(
+      "n_layer: 8\nn_head: 4\nn_ff: 128\nkinds:\n  sliding: {window: 512}\n  full: {}\n"
+      "layer_order: [2 sliding, full]\n");
+  std::vector<int64_t> windows;
+  for (const LayerSpec& layer : layers) windows.push_back(layer.attention()->window);
+  EXPECT_EQ(windows, (std::vector<int64_t>{512, 512, 0, 512, 512, 0, 512, 512}));
+}
+
+TEST(LoadModel, AKindTakesOverEveryKeyButThoseOfAnotherMixer) {
+  const std::vector<LayerSpec> layers = layers_of(
+      "n_layer: 3\nn_head: 4\nn_head_kv: 2\nqk_norm: head\nn_ff: 128\nafter_ffn: scale\nkinds:\n"
+      "  plain: {}\n  wide: {n_head: 8, n_ff: 0, n_expert: 4, n_expert_used: 2, n_ff_exp: 32}\n"
+      "  delta: {mixer: mamba2, d_conv: 4, d_inner: 128, d_state: 16, n_head: 8}\n"
+      "layer_order: [plain, wide, delta]\n");
+  const LayerNorms norms{.after_ffn = NormKind::kScale};
+  const LayerSpec plain{
+      .mixer =
+          AttentionSpec{.n_head = 4, .n_head_kv = 2, .head_dim = 16, .qk_norm = QkNormKind::kHead},
+      .feed_forward = {.n_ff = 128},
+      .norms = norms};
+  // head_dim follows the kind's own n_head: 64 / 8.
+  const LayerSpec wide{
+      .mixer =
+          AttentionSpec{.n_head = 8, .n_head_kv = 2, .head_dim = 8, .qk_norm = QkNormKind::kHead},
+      .moe = {.n_expert = 4, .n_expert_used = 2, .n_ff_exp = 32},
+      .norms = norms};
+  const LayerSpec delta{
+      .mixer = Mamba2Spec{.d_conv = 4, .d_inner = 128, .d_state = 16, .n_head = 8},
+      .feed_forward = {.n_ff = 128},
+      .norms = norms};
+  EXPECT_EQ(layers, (std::vector<LayerSpec>{plain, wide, delta}));
+}
+
+TEST(LoadModel, WhatIsNotThereHasNoNormBeforeIt) {
+  const LayerSpec mamba =
+      layers_of("n_layer: 1\nmixer: mamba\nd_conv: 4\nd_inner: 128\nd_state: 16\ndt_rank: 4\n")
+          .at(0);
+  EXPECT_EQ(mamba.norms, (LayerNorms{.before_ffn = NormKind::kNone}));
+  const LayerSpec dense = layers_of("n_layer: 1\nmixer: none\nn_ff: 128\n").at(0);
+  EXPECT_EQ(dense.norms, (LayerNorms{.before_mixer = NormKind::kNone}));
+  // Channel mixing is RWKV's feed-forward.
+  const LayerSpec rwkv =
+      layers_of("n_layer: 1\nmixer: rwkv\nversion: 4\nn_ff_channel: 256\n").at(0);
+  EXPECT_EQ(rwkv.norms, LayerNorms{});
+  const LayerSpec stated = layers_of(
+                               "n_layer: 1\nmixer: none\nn_ff: 0\nbefore_mixer: plain\n"
+                               "before_ffn: scale-and-shift\n")
+                               .at(0);
+  EXPECT_EQ(stated.norms,
+            (LayerNorms{.before_mixer = NormKind::kPlain, .before_ffn = NormKind::kScaleAndShift}));
+}
+
+// Nothing is rotated where positions are learned or looked up by distance.
+TEST(LoadModel, AHeadMayBeOddWhereNothingIsRotated) {
+  const std::string odd = "n_layer: 1\nn_head: 4\nhead_dim: 15\nn_ff: 128\n";
+  EXPECT_EQ(layers_of(odd + "n_position: 512\n").at(0).attention()->head_dim, 15);
+  EXPECT_EQ(layers_of(odd + "n_bucket: 32\n").at(0).attention()->head_dim, 15);
+}
+
+TEST(LoadModel, ALaterLayerReadsTheCacheOfAnEarlierOne) {
+  const std::vector<LayerSpec> layers = layers_of(
+      "n_layer: 3\nn_head: 4\nn_ff: 128\nkinds:\n  own: {}\n  shared: {shares_kv_with: 0}\n"
+      "layer_order: [own, 2 shared]\n");
+  EXPECT_EQ(layers.at(0).attention()->shares_kv_with, -1);
+  EXPECT_EQ(layers.at(1).attention()->shares_kv_with, 0);
+  EXPECT_EQ(layers.at(2), layers.at(1));
+}
+
+TEST(LoadModel, AStackTakesOverNothing) {
+  const std::string text =
+      std::string(kTransformer) +
+      "window: 32\nstored_as: q4_k_m\nstacks:\n"
+      "  - {role: vision, n_embd: 32, n_layer: 2, n_head: 2, n_ff: 64, final_norm: scale,\n"
+      "     image: {image_size: 224, patch_size: 14, merge: 2}, is_counted: false}\n"
+      "  - role: draft\n    n_embd: 64\n    n_layer: 0\n    extras:\n"
+      "      - {name: a, columns: 3, rows: 2, is_parameter: false}\n";
+  const Result<ModelSpec> model = parse_model("x.yaml", text);
+  ASSERT_TRUE(model.ok()) << to_string(model.diagnostics());
+  const LayerSpec layer{.mixer = AttentionSpec{.n_head = 2, .n_head_kv = 2, .head_dim = 16},
+                        .feed_forward = {.n_ff = 64}};
+  const StackSpec vision{.role = StackRole::kVision,
+                         .n_embd = 32,
+                         .layers = {layer, layer},
+                         .final_norm = NormKind::kScale,
+                         .image = {.image_size = 224, .patch_size = 14, .merge = 2},
+                         .is_counted = false};
+  const StackSpec draft{
+      .role = StackRole::kDraft,
+      .n_embd = 64,
+      .extras = {{.name = "a", .columns = 3, .rows = 2, .count = 1, .is_parameter = false}}};
+  EXPECT_EQ(model->transformer()->stacks, (std::vector<StackSpec>{vision, draft}));
+  EXPECT_EQ(name_of(model->stored_as), "Q4_K_M");
+}
+
 constexpr std::string_view kDevice =
     "schema: device/1\n"
     "name: phone\n"
