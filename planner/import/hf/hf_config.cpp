@@ -9,8 +9,10 @@
 #include "planner/import/hf/config_reader.h"
 #include "planner/import/hf/config_value.h"
 #include "planner/import/hf/families.h"
+#include "planner/import/hf/families_other.h"
 #include "planner/import/hf/hf_import.h"
 #include "planner/import/hf/hf_quantization.h"
+#include "planner/import/hf/hf_stored.h"
 #include "planner/model/weights.h"
 
 namespace tidemark {
@@ -97,10 +99,17 @@ Result<HfImport> import_hf_config(const std::string& file, std::string_view text
   ConfigReader reader(notes, *parsed, "", "PretrainedConfig");
   notes.architectures = reader.texts("architectures");
   std::string type;
-  const HfFamily* family = choose_family(reader, type);
   ModelSpec& model = import.imported.model;
-  model.dtype = read_dtype(reader);
-  model.stored_as = read_hf_quantization(reader);
+  const bool names_itself = reader.has({"model_type", "architectures"});
+  const OtherFormat* other = names_itself ? nullptr : find_other_format(reader);
+  const HfFamily* family = other != nullptr ? &other->family : choose_family(reader, type);
+  if (other != nullptr) {
+    type = other->family.architecture;
+    read_other_dtype(reader, *other, model);
+  } else {
+    model.dtype = read_dtype(reader);
+    model.stored_as = read_hf_quantization(reader);
+  }
   if (family != nullptr) {
     reader.set_config_class(family->config_class);
     model.architecture = family->architecture;
@@ -110,7 +119,7 @@ Result<HfImport> import_hf_config(const std::string& file, std::string_view text
   model.name = name_of_model(reader, type);
   model.source = file;
   if (!reader.ok() || !is_countable(notes, model)) return std::move(notes.problems);
-  import.imported.format = "config.json";
+  import.imported.format = other != nullptr ? other->family.model_type : "config.json";
   import.imported.defaults = notes.defaults;
   import.imported.warnings = notes.warnings;
   return import;
@@ -130,7 +139,16 @@ Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
   const std::filesystem::path file = is_folder ? path / "config.json" : path;
   const Result<std::string> text = read_file(file, Bytes::of(kMostConfigBytes));
   if (!text) return text.diagnostics();
-  return parse_hf_config(file.string(), *text, options);
+  Result<HfImport> import = import_hf_config(file.string(), *text, options);
+  if (!import) return import.diagnostics();
+  HfImport done = std::move(import).value();
+  const Result<std::optional<CheckpointNames>> names = read_checkpoint_names(file.parent_path());
+  if (!names) return names.diagnostics();
+  if (names->has_value()) {
+    Diagnostics problems = compare_with_checkpoint(done, **names);
+    if (has_errors(problems)) return problems;
+  }
+  return std::move(done.imported);
 }
 
 }  // namespace tidemark

@@ -64,5 +64,37 @@ TEST(HfTruthTest, EveryPublishedTotalIsExact) {
   }
 }
 
+// Their keys name no model, so the three other spellings have a table of their own.
+TEST(HfTruthTest, EveryOtherSpellingIsExact) {
+  TIDEMARK_NEED_TEST_DATA(folder, "hf_configs");
+  const std::vector<Row> rows = rows_of(folder / "_other_formats/truth_other.csv");
+  ASSERT_EQ(rows.size(), 10U);
+  for (const Row& row : rows) {
+    const Result<ImportedModel> model = read_hf_config(folder / row.at("file"), {});
+    ASSERT_TRUE(model.ok()) << row.at("file") << "\n" << to_string(model.diagnostics());
+    EXPECT_EQ(std::to_string(parameter_count(model->model)), row.at("total_params"))
+        << row.at("file");
+  }
+}
+
+TEST(HfTruthTest, EveryStatedSizeIsExact) {
+  TIDEMARK_NEED_TEST_DATA(folder, "hf_configs");
+  int64_t n_stated = 0;
+  for (const Row& row : rows_of(folder / "truth.csv")) {
+    if (row.at("safetensors_total_size").empty()) continue;
+    ++n_stated;
+    const Result<ImportedModel> model = read_hf_config(folder / row.at("name"), {});
+    ASSERT_TRUE(model.ok()) << row.at("name") << "\n" << to_string(model.diagnostics());
+    ASSERT_TRUE(model->stored.has_value()) << row.at("name");
+    EXPECT_EQ(std::to_string(model->stored->bytes.count()), row.at("safetensors_total_size"))
+        << row.at("name");
+    EXPECT_EQ(model->stored->stated_bytes, model->stored->bytes) << row.at("name");
+    EXPECT_TRUE(model->warnings.empty()) << row.at("name") << ": " << model->warnings.front();
+    if (row.at("stored_elements").empty()) continue;
+    EXPECT_EQ(std::to_string(model->stored->elements), row.at("stored_elements")) << row.at("name");
+  }
+  EXPECT_EQ(n_stated, 24);
+}
+
 }  // namespace
 }  // namespace tidemark
