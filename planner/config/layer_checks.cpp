@@ -105,6 +105,9 @@ void complete_layer(LayerKeys keys, bool inherits_mixer, const LayerContext& con
   std::visit([&](auto& spec) { complete(of_mixer, context, spec); }, layer.mixer);
   if (must_state_n_ff(layer) && !keys.has("n_expert")) keys.require("n_ff");
   check_experts(keys, layer.moe);
+  // Of a part that a kind does not have, it takes over nothing.
+  if (layer.feed_forward.n_ff == 0) layer.feed_forward = {};
+  if (layer.moe.n_expert == 0) layer.moe = {};
   const LayerNorms defaults = default_norms(layer);
   if (!keys.has("before_mixer")) layer.norms.before_mixer = defaults.before_mixer;
   if (!keys.has("before_ffn")) layer.norms.before_ffn = defaults.before_ffn;

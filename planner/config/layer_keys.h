@@ -23,8 +23,8 @@ inline constexpr int64_t kMostLayers = 1000;
 inline constexpr int64_t kMostWidth = int64_t{1} << 24;
 inline constexpr int64_t kMostExperts = 4096;
 inline constexpr int64_t kMostExtras = 10000;
-inline constexpr int64_t kMostLayerExtras = 100;  // of one layer
-inline constexpr int64_t kMostStacks = 16;
+inline constexpr int64_t kMostLayerExtras = 32;  // of one layer
+inline constexpr int64_t kMostStacks = 8;
 inline constexpr int64_t kMostVocabulary = int64_t{1} << 26;
 inline constexpr int64_t kMostContext = int64_t{1} << 30;
 

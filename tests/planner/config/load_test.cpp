@@ -122,6 +122,18 @@ TEST(LoadModel, WhatIsNotThereHasNoNormBeforeIt) {
             (LayerNorms{.before_mixer = NormKind::kPlain, .before_ffn = NormKind::kScaleAndShift}));
 }
 
+TEST(LoadModel, AKindTakesOverNothingOfAPartItDoesNotHave) {
+  const std::vector<LayerSpec> layers = layers_of(
+      "n_layer: 2\nn_head: 4\nn_ff: 128\ngated: false\nn_expert: 4\nn_expert_used: 2\n"
+      "n_ff_exp: 32\nrouter_bias: true\nkinds:\n  dense: {n_expert: 0}\n  moe: {n_ff: 0}\n"
+      "layer_order: [dense, moe]\n");
+  EXPECT_EQ(layers.at(0).feed_forward, (FeedForwardSpec{.n_ff = 128, .gated = false}));
+  EXPECT_EQ(layers.at(0).moe, MoeSpec{});
+  EXPECT_EQ(layers.at(1).feed_forward, FeedForwardSpec{});
+  EXPECT_EQ(layers.at(1).moe,
+            (MoeSpec{.n_expert = 4, .n_expert_used = 2, .n_ff_exp = 32, .router_bias = true}));
+}
+
 // Nothing is rotated where positions are learned or looked up by distance.
 TEST(LoadModel, AHeadMayBeOddWhereNothingIsRotated) {
   const std::string odd = "n_layer: 1\nn_head: 4\nhead_dim: 15\nn_ff: 128\n";

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "planner/config/layer_kinds.h"
 #include "planner/config/load.h"
+#include "planner/model/state.h"
+#include "planner/model/weights.h"
 #include "random_models.h"
 #include "support/golden.h"
 #include "support/sample_models.h"
@@ -37,6 +41,36 @@ TEST(ModelYamlTest, ModelsThatDifferHaveDifferentDims) {
     for (ModelSpec* model : {&one, &two}) model->name = model->source = "x";
     RC_ASSERT((model_dims_to_yaml(one) == model_dims_to_yaml(two)) == (one == two));
   }));
+}
+
+// One number or one line of a good file changed.
+std::string damaged(std::string text) {
+  const std::string digits = "0123456789";
+  const size_t at = *rc::gen::inRange<size_t>(0, text.size());
+  const size_t begin = text.find_first_of(digits, at);
+  if (begin == std::string::npos || *rc::gen::inRange(0, 4) == 0) {
+    const size_t line = text.rfind('\n', at) + 1;  // npos + 1 = 0: the first line
+    return text.erase(line, text.find('\n', line) - line + 1);
+  }
+  const size_t end = std::min(text.find_first_not_of(digits, begin), text.size());
+  const auto number = *rc::gen::element<std::string>("0", "1", "2", "3", "7", "1000", "4096",
+                                                     "16777216", "16777217", "-1", "x");
+  return text.replace(begin, end - begin, number);
+}
+
+// No damage crashes the reader, and what it accepts can be weighed and written again.
+TEST(ModelYamlTest, WhatIsAcceptedCanBeWeighed) {
+  int accepted = 0;
+  EXPECT_TRUE(rc::check([&] {
+    const std::string text = damaged(damaged(model_to_yaml(testing::random_model())));
+    const Result<ModelSpec> model = parse_model("x.yaml", text);
+    if (!model) return;
+    ++accepted;
+    RC_ASSERT(weights_inventory(*model, DType::kF32).bytes >= Bytes{});
+    RC_ASSERT(state_sizes(*model, {.n_cells = 64}).kv_cache() >= Bytes{});
+    RC_ASSERT(read_back(*model) == "");
+  }));
+  EXPECT_GT(accepted, 0);
 }
 
 ModelSpec minicpm() {

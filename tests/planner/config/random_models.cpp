@@ -118,14 +118,15 @@ Mixer mixer() {
                  .split_kv_b = flag()};
 }
 
+FeedForwardSpec feed_forward() {
+  return {.n_ff = number(1, 90), .gated = flag(), .fused_gate_up = flag(), .bias = flag()};
+}
+
 MoeSpec experts() {
-  MoeSpec moe;
-  moe.n_expert = maybe(1, 8);
-  if (moe.n_expert > 0) {
-    moe.n_expert_used = number(1, moe.n_expert);
-    moe.n_ff_exp = number(1, 50);
-    moe.n_ff_shared = maybe(1, 50);
-  }
+  MoeSpec moe{.n_expert = number(1, 8)};
+  moe.n_expert_used = number(1, moe.n_expert);
+  moe.n_ff_exp = number(1, 50);
+  moe.n_ff_shared = maybe(1, 50);
   moe.gated = flag();
   moe.shared_gate = flag();
   moe.router_bias = flag();
@@ -153,9 +154,8 @@ LayerSpec layer() {
   if (number(0, 4) == 0) {
     layer.cross = {.attention = heads(), .source_width = maybe(1, 90), .norm = norm()};
   }
-  layer.feed_forward = {
-      .n_ff = maybe(1, 90), .gated = flag(), .fused_gate_up = flag(), .bias = flag()};
-  layer.moe = experts();
+  if (flag()) layer.feed_forward = feed_forward();
+  if (flag()) layer.moe = experts();
   layer.norms = {
       .before_mixer = norm(), .after_mixer = norm(), .before_ffn = norm(), .after_ffn = norm()};
   layer.is_parallel = flag();
