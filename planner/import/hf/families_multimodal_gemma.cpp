@@ -115,6 +115,7 @@ StackSpec read_llama4_tower(ConfigReader& reader, const Llama4Defaults& defaults
   const int64_t image_size = reader.integer({"image_size"}, kPixels, defaults.image_size);
   const int64_t patch_size = reader.integer({"patch_size"}, kPixels, 14);
   const int64_t channels = reader.integer({"num_channels"}, kHeads, 3);
+  if (image_size < patch_size) reader.refuse("image_size", "is less than one patch");
   const int64_t side = image_size / patch_size;
   StackSpec tower{
       .role = StackRole::kVision,

@@ -31,6 +31,7 @@ Vit read_vit(ConfigReader& reader, const VitDefaults& defaults) {
       .patch_size = reader.integer({"patch_size"}, kPixels, defaults.patch_size),
       .channels = reader.integer({"num_channels"}, kHeads, kColours)};
   check_heads(reader, vit.shape, "num_attention_heads");
+  if (vit.image_size < vit.patch_size) reader.refuse("image_size", "is less than one patch");
   return vit;
 }
 

@@ -150,15 +150,21 @@ MoeSpec read_nemotron_experts(ConfigReader& reader) {
           .gated = false};
 }
 
-// "M" Mamba-2, "*" attention, "-" a feed-forward, "E" experts; transformers spells them out.
+// transformers spells the letters out.
+char letter_of(const std::string& type) {
+  if (type == "mamba") return 'M';
+  if (type == "attention") return '*';
+  if (type == "moe") return 'E';
+  return type == "mlp" ? '-' : '?';
+}
+
+// "M" Mamba-2, "*" attention, "-" a feed-forward, "E" experts.
 std::string read_pattern(ConfigReader& reader) {
   std::string pattern = reader.optional_text({"hybrid_override_pattern"}).value_or("");
-  std::vector<std::string> types = reader.texts("layers_block_type");
-  if (types.empty()) types = reader.texts("layer_types");
-  reader.pass_over({"layer_types"});
-  if (!pattern.empty()) return pattern;
-  for (const std::string& type : types) {
-    pattern += type == "mamba" ? 'M' : type == "attention" ? '*' : type == "moe" ? 'E' : '-';
+  for (const auto* key : {"layers_block_type", "layer_types"}) {
+    const std::vector<std::string> types = reader.texts(key);
+    if (!pattern.empty()) continue;
+    for (const std::string& type : types) pattern += letter_of(type);
   }
   if (pattern.empty()) reader.refuse("hybrid_override_pattern", "is missing");
   return pattern;

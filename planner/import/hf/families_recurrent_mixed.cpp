@@ -66,17 +66,16 @@ TransformerSpec read_falcon_h1(ConfigReader& reader) {
 // --- MiniMax-Text-01: seven layers of linear attention, one of softmax attention; experts in all.
 
 // 0 is linear in the model's own file; transformers writes names.
-std::vector<bool> read_linear_layers(ConfigReader& reader, size_t n_layer) {
+std::vector<bool> read_linear_layers(ConfigReader& reader, int64_t n_layer) {
   const std::vector<int64_t> kinds = reader.integers("attn_type_list", {0, 1});
-  const std::vector<std::string> names = reader.texts("layer_types");
-  if (kinds.empty() && names.empty()) reader.refuse("attn_type_list", "is missing");
-  std::vector<bool> is_linear(n_layer);
-  for (size_t i = 0; i < n_layer; ++i) {
-    if (i < kinds.size()) {
-      is_linear[i] = kinds[i] == 0;
-    } else {
-      is_linear[i] = i < names.size() && names[i] == "linear_attention";
-    }
+  const std::vector<std::string> names =
+      read_layer_types(reader, n_layer, {"linear_attention", "full_attention"});
+  if (names.empty() && std::ssize(kinds) != n_layer) {
+    reader.refuse("attn_type_list", "must hold a 0 or 1 for each layer");
+  }
+  std::vector<bool> is_linear(static_cast<size_t>(n_layer));
+  for (size_t i = 0; i < is_linear.size() && reader.ok(); ++i) {
+    is_linear[i] = names.empty() ? kinds[i] == 0 : names[i] == "linear_attention";
   }
   return is_linear;
 }
@@ -101,7 +100,7 @@ TransformerSpec read_minimax(ConfigReader& reader) {
   LayerSpec layer{.mixer = attention_of(shape), .moe = read_minimax_experts(reader, shape)};
   reader.pass_over({"sliding_window"});
   TransformerSpec spec = make_decoder(reader, shape, layer, false);
-  const std::vector<bool> is_linear = read_linear_layers(reader, spec.layers.size());
+  const std::vector<bool> is_linear = read_linear_layers(reader, std::ssize(spec.layers));
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     if (!is_linear[i]) continue;
     spec.layers[i].mixer = LinearAttentionSpec{.n_head = shape.n_head, .head_dim = shape.head_dim};
