@@ -201,6 +201,10 @@ TEST(HfEncoderTest, WhispersCachesByHand) {
   EXPECT_EQ(sizes.recurrent, Bytes{});
 }
 
+RC_GTEST_PROP(HfEncoderLaws, WrongValuesAreReadOrRefused, ()) {
+  testing::judge_wrong_values(kPublished[*rc::gen::inRange<size_t>(0, std::size(kPublished))].json);
+}
+
 TEST(HfEncoderTest, SizesThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal_of(R"({"model_type": "bert", "hidden_size": 10, "num_attention_heads": 3})"),
               HasSubstr("num_attention_heads: 3 does not divide the width 10"));

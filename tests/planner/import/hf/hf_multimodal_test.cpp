@@ -243,6 +243,10 @@ RC_GTEST_PROP(HfMultimodalLaws, ALlavaOfAnyShapeIsTheSumOfItsParts, ()) {
   RC_ASSERT(parameters_of(json) == kText + tower + (e * 8 + 8) + (8 * 8 + 8));
 }
 
+RC_GTEST_PROP(HfMultimodalLaws, WrongValuesAreReadOrRefused, ()) {
+  testing::judge_wrong_values(kPublished[*rc::gen::inRange<size_t>(0, std::size(kPublished))].json);
+}
+
 TEST(HfMultimodalTest, SizesThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal_of(R"({"model_type": "llava", "text_config": {"model_type": "llama"},
                              "vision_config": {"model_type": "eva_vision"}})"),
@@ -262,6 +266,9 @@ TEST(HfMultimodalTest, SizesThatDoNotFitAreRefused) {
               HasSubstr("ends in 65 features, the text begins with 64"));
   EXPECT_THAT(refusal_of(R"({"model_type": "qwen2_vl", "vision_config": {"mlp_ratio": -1}})"),
               HasSubstr("vision_config.mlp_ratio: makes no width"));
+  EXPECT_THAT(refusal_of(R"({"model_type": "llava",
+                             "vision_config": {"image_size": 10, "patch_size": 11}})"),
+              HasSubstr("vision_config.image_size: is less than one patch"));
   EXPECT_THAT(refusal_of(R"({"model_type": "minicpmv", "version": 9})"),
               HasSubstr("version: only 2.5 and 2.6 are known"));
 }

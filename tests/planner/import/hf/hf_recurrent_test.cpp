@@ -253,6 +253,10 @@ RC_GTEST_PROP(HfRecurrentLaws, ANemotronIsTheSumOfItsLetters, ()) {
   RC_ASSERT(parameters_of(json) == sum);
 }
 
+RC_GTEST_PROP(HfRecurrentLaws, WrongValuesAreReadOrRefused, ()) {
+  testing::judge_wrong_values(kPublished[*rc::gen::inRange<size_t>(0, std::size(kPublished))].json);
+}
+
 TEST(HfRecurrentTest, SizesThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal_of(R"({"model_type": "mamba2", "hidden_size": 100, "num_heads": 3})"),
               HasSubstr("num_heads x head_dim must be expand x hidden_size"));
@@ -263,6 +267,12 @@ TEST(HfRecurrentTest, SizesThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal_of(R"({"model_type": "nemotron_h", "hybrid_override_pattern": "M",
                              "num_hidden_layers": 7})"),
               HasSubstr("is not the 1 layers of the pattern"));
+  EXPECT_THAT(refusal_of(R"({"model_type": "nemotron_h", "num_hidden_layers": 1,
+                             "layers_block_type": ["conv"]})"),
+              HasSubstr("knows M, *, - and E"));
+  EXPECT_THAT(refusal_of(R"({"model_type": "minimax_m1", "num_hidden_layers": 2,
+                             "attn_type_list": [1]})"),
+              HasSubstr("must hold a 0 or 1 for each layer"));
   EXPECT_THAT(refusal_of(R"({"model_type": "rwkv", "attention_hidden_size": 5})"),
               HasSubstr("must be hidden_size"));
   EXPECT_THAT(refusal_of(R"({"model_type": "rwkv7", "attn": {"layers": [1]}})"),
