@@ -144,9 +144,9 @@ void add_buffers(StoredSize& stored, const TransformerSpec& spec, const NameCoun
   const int64_t n_ctx = spec.n_ctx_train.count();
   add(stored, "rotary frequencies", checked_mul(counts.frequencies, rotary_dim / 2),
       widths.frequency_bytes);
-  add(stored, "causal masks",
-      checked_add(counts.masks == 0 ? 0 : checked_mul(counts.masks, checked_mul(n_ctx, n_ctx)), 0),
-      widths.mask_bytes);
+  const int64_t masks =
+      counts.masks == 0 ? 0 : checked_mul(counts.masks, checked_mul(n_ctx, n_ctx));
+  add(stored, "causal masks", masks, widths.mask_bytes);
   add(stored, "values of masks", counts.mask_values, widths.value_bytes);
   add(stored, "position numbers", checked_mul(counts.positions, spec.n_position), 8);
   add(stored, "format marks of bitsandbytes", counts.format_marks, 1);
@@ -195,10 +195,27 @@ StoredSize best_size(const Sizes& sizes, const TransformerSpec& spec, const Name
   return *first;
 }
 
+bool is_fp8(DType dtype) {
+  return dtype == DType::kFp8E4m3 || dtype == DType::kFp8E5m2 || dtype == DType::kFp8E4m3B128;
+}
+
+// A checkpoint that packs nothing holds every tensor in the model's type, towers and vectors too.
+// In fp8 the tables and the joining matrix of draft layers keep 16 bits (DeepSeek-R1's files).
+Result<WeightsInventory> stored_weights(const ModelSpec& model) {
+  if (model.stored_as.kind == QuantKind::kAsStored) return weights_inventory(model, model.dtype);
+  Result<WeightsInventory> packed = quantized_weights(model, model.stored_as);
+  if (!packed || !is_fp8(model.stored_as.format)) return packed;
+  std::vector<WeightTensor> tensors = std::move(packed).value().tensors;
+  for (WeightTensor& tensor : tensors) {
+    if (tensor.role == WeightRole::kExtra) tensor.dtype = DType::kBf16;
+  }
+  return inventory_of(model, std::move(tensors));
+}
+
 Result<Sizes> weigh(const ModelSpec& model, bool with_draft) {
-  Result<WeightsInventory> counted = quantized_weights(as_stored(model, false), model.stored_as);
+  Result<WeightsInventory> counted = stored_weights(as_stored(model, false));
   if (!counted) return counted.diagnostics();
-  Result<WeightsInventory> held = quantized_weights(as_stored(model, with_draft), model.stored_as);
+  Result<WeightsInventory> held = stored_weights(as_stored(model, with_draft));
   if (!held) return held.diagnostics();
   return Sizes{.counted = std::move(counted).value(), .held = std::move(held).value()};
 }
