@@ -41,7 +41,7 @@ class Maker {
     spec.embedding_norm = is_taken("token_embd_norm") ? NormKind::kNone : maybe_norm();
     spec.final_norm = a_.plain_norms ? NormKind::kPlain : maybe_norm();
     spec.layers = layers(some(1, 7), a_.is_encoder_decoder);
-    share_caches(spec);
+    if (!a_.is_encoder_decoder) share_caches(spec);
     if (a_.is_encoder_decoder) {
       spec.stacks.push_back({.role = StackRole::kEncoder,
                              .n_embd = n_embd_,
