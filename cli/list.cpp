@@ -10,7 +10,7 @@
 #include "planner/base/units.h"
 #include "planner/config/load.h"
 #include "planner/config/yaml_reader.h"
-#include "planner/model/dtype.h"
+#include "planner/model/quantized_weights.h"
 #include "planner/model/weights.h"
 #include "planner/report/tables.h"
 
@@ -41,7 +41,8 @@ Listing list_models() {
       ConfigKind::kModel,
       {.columns = {"model", "architecture", "layers", "parameters", "stored_as"}}, &load_model,
       [](const ModelSpec& model) -> std::vector<std::string> {
-        const WeightsInventory weights = weights_inventory(model, model.dtype);
+        const Result<WeightsInventory> stored = quantized_weights(model, Quantization{});
+        const WeightsInventory weights = stored ? *stored : WeightsInventory{};
         const bool sized = model.layer_list() != nullptr;
         return {model.architecture, std::to_string(model.n_layer()),
                 sized ? format_bytes(weights.bytes) : format_count(weights.parameters),
@@ -90,16 +91,18 @@ Listing list_strategies() {
                {"block-cache", "what the cache policy keeps", "on a miss"}}};
 }
 
+std::string kind_word(QuantKind kind) {
+  if (kind == QuantKind::kAsStored) return "as stored";
+  return kind == QuantKind::kFileType ? "GGUF file type" : "format";
+}
+
 Listing list_quants() {
-  Listing listing{
-      .columns = {"quant", "block_elements", "block_bytes", "row_bytes", "bits_per_weight"}};
-  for (const Format& format : formats()) {
-    if (!format.selectable) continue;
-    const double bits =
-        8.0 * static_cast<double>(format.block_bytes) / static_cast<double>(format.block_elements);
-    listing.rows.push_back({std::string(format.name), std::to_string(format.block_elements),
-                            std::to_string(format.block_bytes), std::to_string(format.row_bytes),
-                            fmt::format("{:g}", bits)});
+  Listing listing{.columns = {"quant", "kind", "bits_per_weight", "summary"}};
+  for (const QuantizationInfo& info : quantizations()) {
+    const bool is_known = info.bits_per_weight > 0;
+    listing.rows.push_back({info.name, kind_word(info.kind),
+                            is_known ? fmt::format("{:.2f}", info.bits_per_weight) : "-",
+                            info.summary});
   }
   return listing;
 }

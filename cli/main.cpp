@@ -7,6 +7,7 @@
 #include <map>
 #include <new>
 
+#include "import.h"
 #include "options.h"
 #include "planner/base/check.h"
 #include "planner/config/yaml_reader.h"
@@ -17,7 +18,8 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr const char* kModelHelp = "A built-in name (see `tidemark list models`) or a YAML file";
+constexpr const char* kModelHelp =
+    "A built-in name (see `tidemark list models`), a YAML or GGUF file, a config.json, its folder";
 
 // The raw text of every flag, kept alive while CLI11 fills it.
 struct Flags {
@@ -64,7 +66,12 @@ void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model =
     if (cli11_flags(setting.flags) != setting.flags) {
       help = fmt::format("{} (also {})", help, setting.flags.substr(0, setting.flags.find(',')));
     }
-    verb.add_option(cli11_flags(setting.flags), flags.settings[std::string(setting.key)], help)
+    std::string& text = flags.settings[std::string(setting.key)];
+    if (setting.value.empty()) {
+      verb.add_flag(cli11_flags(setting.flags), text, help);
+      continue;
+    }
+    verb.add_option(cli11_flags(setting.flags), text, help)
         ->option_text(std::string(setting.value));
   }
   verb.add_option("--scenario", flags.scenario_file,
@@ -143,6 +150,8 @@ struct CommandLine {
   ListOptions list{};
   SweepCommand sweep{};
   SweepShowCommand sweep_show{};
+  ImportCommand import{};
+  ExportCommand exported{};
   std::function<int()> action{};
 };
 
@@ -293,6 +302,55 @@ void add_sweep(CommandLine& line) {
   });
 }
 
+void add_file_flags(CLI::App& verb, OutputOptions& output) {
+  verb.add_option("-o,--output", output.file, "Write to FILE instead of standard output")
+      ->option_text("FILE");
+  verb.add_flag("--quiet", output.quiet, "No talk on standard error");
+}
+
+void add_import(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "import", "The model YAML of a GGUF, safetensors or config.json file, or its totals");
+  ImportCommand& command = line.import;
+  verb->add_option("FILE", command.model,
+                   "A .gguf (also the first of a split set), a .safetensors with its config.json "
+                   "beside it, a config.json or its folder; or any MODEL")
+      ->required();
+  verb->add_option("--format", command.format,
+                   "yaml (default): a model file; table, json: every total that needs no scenario")
+      ->check(CLI::IsMember({"yaml", "table", "json"}));
+  verb->add_flag_callback(
+      "--json", [&command] { command.format = "json"; }, "Short for --format json");
+  verb->add_flag("--assume-dense", command.assume_dense,
+                 "Take an unknown architecture for a dense Llama-like decoder, with a warning");
+  add_file_flags(*verb, command.output);
+  verb->footer(
+      "Examples:\n"
+      "  tidemark import minicpm-2b --format table\n"
+      "  tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf && tidemark import "
+      "minicpm.gguf\n"
+      "Defaults that the file leaves to its class are listed; what changes sizes and is not known "
+      "is refused.");
+  verb->callback([&line, &command] { line.action = [&command] { return run_import(command); }; });
+}
+
+void add_export(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "export", "A sparse GGUF or safetensors file: a real header, and no weights");
+  ExportCommand& command = line.exported;
+  verb->add_option("MODEL", command.model, kModelHelp)->required();
+  verb->add_option("--quant", command.quant, "What `tidemark list quants` shows [F16]")
+      ->option_text("NAME");
+  add_file_flags(*verb, command.output);
+  verb->footer(
+      "Examples:\n"
+      "  tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf\n"
+      "  tidemark export llama-3.1-8b --quant bf16 -o llama.safetensors\n"
+      "The file is as long as a real one and takes a few kilobytes of disk; its weights are "
+      "zeros.");
+  verb->callback([&line, &command] { line.action = [&command] { return run_export(command); }; });
+}
+
 // Parses the arguments and calls the verb they name.
 int run(std::vector<std::string> arguments) {
   CommandLine line;
@@ -302,6 +360,8 @@ int run(std::vector<std::string> arguments) {
   add_replay(line);
   add_list(line);
   add_sweep(line);
+  add_import(line);
+  add_export(line);
   try {
     arguments = expand_short_flags(arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first

@@ -35,6 +35,12 @@ QStringList format_names(DTypeUse use) {
   return names;
 }
 
+QStringList quantization_choices() {
+  QStringList names;
+  for (const std::string& name : quantization_names()) names.push_back(text_of(name));
+  return names;
+}
+
 template <typename Kind, size_t kCount>
 QStringList kind_names(const std::array<Kind, kCount>& kinds) {
   QStringList names;
@@ -48,7 +54,7 @@ QStringList setting_choices(std::string_view key) {
   if (key == "model") return config_names(ConfigKind::kModel);
   if (key == "device") return config_names(ConfigKind::kDevice);
   if (key == "engine") return config_names(ConfigKind::kEngine);
-  if (key == "quant") return format_names(DTypeUse::kWeights);
+  if (key == "quant") return quantization_choices();
   if (key == "cache_type_k" || key == "cache_type_v") return format_names(DTypeUse::kCache);
   if (key == "strategy") {
     return kind_names(std::array{StrategyKind::kResident, StrategyKind::kLayerwise,

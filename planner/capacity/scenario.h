@@ -45,9 +45,9 @@ struct Scenario {
   ModelSpec model{};
   DeviceSpec device{};
   EngineProfile engine{};
-  Quantization quant{};  // of the weight matrices
+  Quantization quant{};             // of the weight matrices
   bool embedding_in_flash = false;  // rows of the token embedding are read as they are needed
-  Tokens n_ctx{4096};         // in total over all sequences, as llama.cpp's -c
+  Tokens n_ctx{4096};               // in total over all sequences, as llama.cpp's -c
   Tokens n_batch{2048};
   Tokens n_ubatch{512};
   int64_t n_seq = 1;
@@ -68,6 +68,7 @@ struct Scenario {
   Tokens prompt{128};
   Tokens generate{32};
   uint64_t seed = 0;
+  std::vector<std::string> model_warnings{};  // of its importer; sentences for the reader
   std::vector<Setting> settings{};  // what was resolved, in the order of the settings table
 
   // Context cells that one sequence may fill: ceil(n_ctx / n_seq), or all of a unified cache.

@@ -60,7 +60,7 @@ class Rows {
         planned_compute_(planned_activations_ + scratch_bytes(plan)) {
     // The plan's own weights are counted as the textbook counts when its engine is asked for.
     const Result<WeightsInventory> inventory = quantized_weights(scenario.model, scenario.quant);
-    check(inventory.has_value(), "a planned scenario has weights");
+    check(inventory.ok(), "a planned scenario has weights");
     planned_weights_ = inventory->bytes;
     planned_units_ = weight_units(*inventory);
   }
@@ -123,8 +123,8 @@ class Rows {
 };
 
 Bytes Rows::planned_total() const {
-  return planned_weights_ + state_sizes(scenario_).kv_cache() + state_sizes(scenario_).recurrent + planned_compute_ + output_bytes(scenario_) +
-         scenario_.engine.runtime_fixed;
+  return planned_weights_ + state_sizes(scenario_).kv_cache() + state_sizes(scenario_).recurrent +
+         planned_compute_ + output_bytes(scenario_) + scenario_.engine.runtime_fixed;
 }
 
 void Rows::add_totals() {

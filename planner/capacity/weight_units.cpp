@@ -11,10 +11,9 @@ namespace {
 
 // What stands before the layers moves with the embedding, what stands behind them with the head.
 std::string unit_outside(const WeightTensor& tensor) {
-  const bool before = tensor.role == WeightRole::kTokenEmbedding ||
-                      tensor.role == WeightRole::kPositionEmbedding ||
-                      tensor.role == WeightRole::kTokenTypes ||
-                      tensor.role == WeightRole::kEmbeddingNorm;
+  const bool before =
+      tensor.role == WeightRole::kTokenEmbedding || tensor.role == WeightRole::kPositionEmbedding ||
+      tensor.role == WeightRole::kTokenTypes || tensor.role == WeightRole::kEmbeddingNorm;
   return before ? "token_embd" : "output";
 }
 
@@ -65,9 +64,9 @@ std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t em
       units.push_back({.name = unit_name(tensor)});
     }
     const bool by_row = tensor.role == WeightRole::kTokenEmbedding && embedding_rows > 0;
-    units.back().bytes += by_row ? row_bytes(tensor.dtype, tensor.columns) *
-                                       std::min(embedding_rows, tensor.rows)
-                                 : tensor.bytes;
+    units.back().bytes +=
+        by_row ? row_bytes(tensor.dtype, tensor.columns) * std::min(embedding_rows, tensor.rows)
+               : tensor.bytes;
     units.back().tensors.push_back(WeightId::of(i));
   }
   return units;

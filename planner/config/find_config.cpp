@@ -75,7 +75,13 @@ std::string_view folder_of(ConfigKind kind) {
 }
 
 bool is_config_path(std::string_view name_or_path) {
-  return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(kExtension);
+  if (name_or_path.find('/') != std::string_view::npos) return true;
+  for (const std::string_view extension :
+       {kExtension, std::string_view(".gguf"), std::string_view(".safetensors"),
+        std::string_view(".json")}) {
+    if (name_or_path.ends_with(extension)) return true;
+  }
+  return false;
 }
 
 Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name_or_path) {

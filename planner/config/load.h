@@ -26,7 +26,8 @@ Result<ModelSpec> load_model(std::string_view name_or_path);
 Result<DeviceSpec> load_device(std::string_view name_or_path);
 Result<EngineProfile> load_engine(std::string_view name_or_path);
 
-// Is the text a path (contains '/' or ends in .yaml) rather than a name?
+// Is the text a path (contains '/' or ends in .yaml, .gguf, .safetensors or .json) rather than a
+// name?
 bool is_config_path(std::string_view name_or_path);
 
 // A name ("minicpm-2b") or a path -> an existing file. Names are looked up in TIDEMARK_CONFIG_PATH

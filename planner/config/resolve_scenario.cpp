@@ -12,6 +12,7 @@
 #include <array>
 
 #include "planner/alloc/planners.h"
+#include "planner/config/load_any_model.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/scale.h"
 
@@ -47,6 +48,13 @@ std::vector<std::string> planner_names() {
   return names;
 }
 
+// Formats whose names begin alike, or the ones that most people mean.
+std::vector<std::string> nearest_quantizations(std::string_view text) {
+  std::vector<std::string> names = quantization_names();
+  if (did_you_mean(text, names)) return names;
+  return {"as-stored", "f16", "Q8_0", "Q6_K", "Q4_K_M", "Q4_0", "int8", "int4", "gptq4_g128"};
+}
+
 class Resolver {
  public:
   explicit Resolver(const SettingMap& settings) : read_(settings) {
@@ -72,12 +80,21 @@ class Resolver {
   }
 
  private:
+  // `assume_dense` is a setting of its own, so the loader has two shapes.
+  Result<ImportedModel> (*model_loader())(std::string_view) {
+    if (read_.is_on("assume_dense")) {
+      return [](std::string_view name) { return load_any_model(name, {.assume_dense = true}); };
+    }
+    return [](std::string_view name) { return load_any_model(name, {}); };
+  }
+
   void load_files() {
     if (read_.stated("model") == nullptr) {
       read_.problem("model", "is not given", "name a built-in model or a model file");
-    } else if (auto model = read_.file<ModelSpec>("model", load_model, "")) {
+    } else if (auto imported = read_.file<ImportedModel>("model", model_loader(), "")) {
       has_model_ = true;
-      scenario_.model = std::move(*model);
+      scenario_.model = std::move(imported->model);
+      scenario_.model_warnings = std::move(imported->warnings);
     }
     model_scale();
     if (auto device = read_.file<DeviceSpec>("device", load_device, "galaxy-s23")) {
@@ -114,9 +131,52 @@ class Resolver {
                     fmt::format("{} states sizes, which no format changes", scenario_.model.name),
                     "leave quant out for a model that is a list of layers");
     }
-    scenario_.quant = read_.dtype("quant", {.use = DTypeUse::kWeights,
-                                            .fallback = scenario_.model.dtype,
-                                            .fallback_origin = "model " + scenario_.model.name});
+    if (const SettingText* stated = read_.stated("quant")) {
+      const std::optional<Quantization> named = parse_quantization(stated->text);
+      if (!named) {
+        read_.problem("quant", fmt::format("{} is no weight format", in_quotes(stated->text)),
+                      suggestion(stated->text, "`tidemark list quants` shows all, such as",
+                                 nearest_quantizations(stated->text)));
+      }
+      scenario_.quant = named.value_or(Quantization{});
+      read_.record("quant", std::string(name_of(scenario_.quant)), stated->origin);
+    } else {
+      read_.record("quant", std::string(stored_name()), "model " + scenario_.model.name);
+    }
+    quantization_details();
+  }
+
+  // As the model is stored: one type for all tensors, a packing, or whatever its file holds.
+  std::string_view stored_name() const {
+    const ModelSpec& model = scenario_.model;
+    if (!model.stored.empty()) return "as-stored";
+    return model.stored_as.kind == QuantKind::kAsStored ? name_of(model.dtype)
+                                                        : name_of(model.stored_as);
+  }
+
+  void quantization_details() {
+    Quantization& quant = scenario_.quant;
+    quant.pure = read_.is_on("pure");
+    quant.importance_matrix = read_.is_on("imatrix");
+    for (const char* key : {"pure", "imatrix"}) {
+      if (quant.kind == QuantKind::kFileType || read_.stated(key) == nullptr) continue;
+      read_.problem(key, "only GGUF file types are mixes", "add --quant Q4_K_M, or leave it out");
+    }
+    if (const SettingText* stated = read_.stated("tensor_type")) {
+      read_.record("tensor_type", stated->text, stated->origin);
+      Result<std::vector<TypeOverride>> overrides = parse_overrides(stated->text);
+      if (overrides) {
+        quant.overrides = std::move(overrides).value();
+      } else {
+        for (const Diagnostic& problem : overrides.diagnostics()) {
+          read_.problem("tensor_type", problem.message, problem.hint);
+        }
+      }
+    }
+    if (read_.stated("embedding") != nullptr) {
+      scenario_.embedding_in_flash =
+          read_.choice("embedding", {"resident", "flash"}, "resident") == "flash";
+    }
   }
 
   void context() {
@@ -147,16 +207,30 @@ class Resolver {
         key, {.use = DTypeUse::kCache, .fallback = fallback, .fallback_origin = engine_origin_});
     const int64_t block = format_of(type).block_elements;
     if (transformer() == nullptr || transformer()->layers.empty()) return type;
-    const AttentionSpec* attention = transformer()->layers.front().attention();
-    const int64_t head_dim = attention == nullptr ? 0 : attention->head_dim;
-    if (head_dim % block != 0) {
-      read_.problem(key, fmt::format("{} needs a head_dim that {} divides, {} has {}",
-                                     name_of(type), block, scenario_.model.name, head_dim));
+    for (const LayerSpec& layer : transformer()->layers) {
+      const int64_t row = cached_row(layer, key == "cache_type_k");
+      if (row % block == 0) continue;
+      read_.problem(key, fmt::format("{} needs cached rows that {} divides, {} has {}",
+                                     name_of(type), block, scenario_.model.name, row));
+      break;
     }
     return type;
   }
 
+  // The width that a cache type's blocks must divide: one head's, or the whole latent of MLA.
+  static int64_t cached_row(const LayerSpec& layer, bool is_key) {
+    if (const auto* mla = std::get_if<MlaSpec>(&layer.mixer)) {
+      if (mla->latent_cache) return mla->kv_lora + mla->qk_rope;
+      return is_key ? mla->qk_nope + mla->qk_rope : mla->v_head;
+    }
+    const AttentionSpec* attention = layer.attention();
+    if (attention == nullptr) return 0;
+    return is_key ? attention->head_dim : attention->value_dim();
+  }
+
   void cache_types() {
+    scenario_.kv_unified = read_.is_on("kv_unified");
+    scenario_.swa_full = read_.is_on("swa_full");
     const EngineProfile& engine = scenario_.engine;
     scenario_.type_k = cache_type("cache_type_k", engine.type_k);
     scenario_.type_v = cache_type("cache_type_v", engine.type_v);

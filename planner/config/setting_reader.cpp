@@ -95,6 +95,17 @@ std::vector<std::string> SettingReader::list(std::string_view key) {
   return entries.value_or(std::vector<std::string>{});
 }
 
+bool SettingReader::is_on(std::string_view key) {
+  const SettingText* setting = stated(key);
+  if (setting == nullptr) return false;
+  const bool on = setting->text == "on" || setting->text == "true";
+  if (!on && setting->text != "off" && setting->text != "false") {
+    problem(key, fmt::format("{} is neither on nor off", in_quotes(setting->text)));
+  }
+  record(key, on ? "on" : "off", setting->origin);
+  return on;
+}
+
 std::string SettingReader::choice(std::string_view key, const std::vector<std::string>& names,
                                   std::string_view fallback) {
   const SettingText* setting = stated(key);

@@ -43,6 +43,8 @@ class SettingReader {
   std::optional<double> ratio_up_to_one(std::string_view key, double least);
   double ratio_below_one(std::string_view key, std::string_view fallback);
   std::vector<std::string> list(std::string_view key);
+  // on or true, off or false; off when it is not stated, and then nothing is recorded.
+  bool is_on(std::string_view key);
 
   // One of `names`; the index of `fallback` when the text is none of them.
   std::string choice(std::string_view key, const std::vector<std::string>& names,

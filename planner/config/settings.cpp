@@ -17,13 +17,23 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 25> kTable{{
-    {"model", "", "MODEL", "", "Model: a built-in name or a YAML file", true},
+constexpr std::array<SettingInfo, 32> kTable{{
+    {"model", "", "MODEL", "",
+     "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
+    {"assume_dense", "--assume-dense", "", "off",
+     "Take an unknown architecture for a dense Llama-like decoder", false},
     {"model_scale", "--model-scale", "F", "1",
      "Shrinks the model's widths in proportion, as for a replay on a small machine", false},
     {"device", "--device", "NAME|FILE", "galaxy-s23", "Device it runs on", true},
     {"engine", "--engine", "NAME|FILE", "tidemark", "Engine whose memory policy counts", true},
-    {"quant", "--quant", "NAME", "", "Format of the weight matrices (default: as stored)", true},
+    {"quant", "--quant", "NAME", "",
+     "Format of the weights: a GGUF file type, or one format (default: as stored)", true},
+    {"pure", "--pure", "", "off", "A file type's base type for every matrix, no mix", false},
+    {"imatrix", "--imatrix", "", "off", "An importance matrix was used; some mixes differ", false},
+    {"tensor_type", "--tensor-type", "PATTERN=TYPE,...", "",
+     "Other types for the tensors whose names a pattern finds", false},
+    {"embedding", "--embedding", "resident|flash", "resident",
+     "Where the token embedding lives; flash reads it row by row", false},
     {"ctx_size", "-c,--ctx-size", "N", "4096 or what the model was trained for, the smaller",
      "Context cells, in total over all sequences", false},
     {"batch_size", "-b,--batch-size", "N", "2048", "Tokens submitted together", false},
@@ -34,6 +44,9 @@ constexpr std::array<SettingInfo, 25> kTable{{
      "Type of the K cache (default: the engine's)", false},
     {"cache_type_v", "-ctv,--cache-type-v", "TYPE", "",
      "Type of the V cache (default: the engine's)", false},
+    {"kv_unified", "--kv-unified", "", "off", "One KV cache for all sequences instead of one each",
+     false},
+    {"swa_full", "--swa-full", "", "off", "Sliding-window layers keep the whole context", false},
     {"flash_attn", "-fa,--flash-attn", "on|off|auto", "auto", "Attention without a scores tensor",
      false},
     {"n_outputs", "--n-outputs", "N", "one per sequence",

@@ -24,7 +24,7 @@ struct AppliedDefault {
 struct StoredDifference {
   std::string what{};  // "lm_head.weight, tied and stored again"
   int64_t elements = 0;
-  Bytes bytes{};       // of |elements| in their own type
+  Bytes bytes{};  // of |elements| in their own type
   bool operator==(const StoredDifference&) const = default;
 };
 

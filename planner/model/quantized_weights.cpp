@@ -30,8 +30,7 @@ Result<std::vector<DType>> chosen_types(const ModelSpec& model,
     asked.push_back({tensor.name, tensor.columns, tensor.rows, tensor.count});
   }
   const std::vector<DType> stored(asked.size(), model.dtype);
-  Result<std::vector<DType>> types =
-      tensor_types(recipe_model(model), asked, stored, quantization);
+  Result<std::vector<DType>> types = tensor_types(recipe_model(model), asked, stored, quantization);
   if (!types) return types.diagnostics();
   std::vector<DType> all;
   size_t next = 0;

@@ -51,6 +51,9 @@ Fields fields_of(const PlanReport& report) {
     fields.push_back({std::string(part.bytes_key), exact(report.memory.*part.planned)});
   }
   fields.push_back({"total_bytes", exact(report.memory.total())});
+  fields.push_back({"embedding_bytes", exact(report.weight_parts.embedding)});
+  fields.push_back({"head_bytes", exact(report.weight_parts.head)});
+  fields.push_back({"kv_window_bytes", exact(report.state_parts.window)});
   fields.push_back({"activation_bytes", exact(report.activations)});
   fields.push_back({"scratch_bytes", exact(report.scratch)});
   fields.push_back({"kv_bytes_per_token", exact(report.kv_per_token)});

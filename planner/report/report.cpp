@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <map>
 
 #include "planner/base/units.h"
 #include "planner/model/state.h"
@@ -25,9 +26,18 @@ ModelFacts model_facts(const Scenario& scenario, const MemoryPlan& plan) {
   return {.name = scenario.model.name,
           .architecture = scenario.model.architecture,
           .parameters = plan.weights.parameters,
-          .active_parameters = plan.weights.parameters,
+          .active_parameters = plan.weights.active_parameters,
           .layers = scenario.model.n_layer(),
           .tensor_bytes = plan.stored_bytes};
+}
+
+StateParts state_parts(const Scenario& scenario) {
+  if (scenario.engine.policy == EnginePolicy::kTextbook) return {};
+  const StateSizes state = state_sizes(scenario);
+  return {.full = state.kv_full,
+          .window = state.kv_window,
+          .cross = state.cross,
+          .window_cells = state.window_cells};
 }
 
 std::vector<ArenaRow> arena_rows(const PhasePlan& phase) {
@@ -43,6 +53,19 @@ std::vector<ArenaRow> arena_rows(const PhasePlan& phase) {
 }
 
 }  // namespace
+
+WeightParts weight_parts_of(const WeightsInventory& weights) {
+  WeightParts parts;
+  for (const WeightTensor& tensor : weights.tensors) {
+    Bytes& part = tensor.stack >= 0                            ? parts.stacks
+                  : tensor.role == WeightRole::kTokenEmbedding ? parts.embedding
+                  : tensor.role == WeightRole::kOutput         ? parts.head
+                  : tensor.layer >= 0                          ? parts.layers
+                                                               : parts.other;
+    part += tensor.bytes;
+  }
+  return parts;
+}
 
 ArenaFacts make_arena_facts(const PhasePlan& phase) {
   ArenaFacts facts{.planner = phase.plan.planner,
@@ -63,23 +86,69 @@ ArenaFacts make_arena_facts(const PhasePlan& phase) {
 
 namespace {
 
-// A matrix asked for in a block format whose rows do not fill its blocks is held in another one.
-std::string fallback_note(const Scenario& scenario, const WeightsInventory& weights) {
+// A matrix asked for in one format whose rows do not fill its blocks is held in another one.
+std::string fallback_note(DType asked, const WeightsInventory& weights) {
   int64_t matrices = 0;
   int64_t fallen_back = 0;
   const WeightTensor* example = nullptr;
   for (const WeightTensor& tensor : weights.tensors) {
-    if (tensor.rows <= 1 || tensor.role == WeightRole::kPlain) continue;
+    if (tensor.dtype == DType::kF32 || tensor.role == WeightRole::kPlain) continue;
     ++matrices;
-    if (tensor.dtype == scenario.quant) continue;
+    if (tensor.dtype == asked) continue;
     ++fallen_back;
     if (example == nullptr) example = &tensor;
   }
   if (example == nullptr) return "";
   return fmt::format(
-      "{} of {} weight matrices are not held in {}, because their rows do not fill its blocks: {} "
-      "is {}.",
-      fallen_back, matrices, name_of(scenario.quant), example->name, name_of(example->dtype));
+      "{} of {} weight matrices are not held in {}, because its tools leave them alone or their "
+      "rows "
+      "do not fill its blocks: {} is {}.",
+      fallen_back, matrices, name_of(asked), example->name, name_of(example->dtype));
+}
+
+// How many tensors are held in which type, in the order of the formats.
+std::string mix_note(std::string_view what, const WeightsInventory& weights) {
+  std::map<DType, int64_t> counts;
+  for (const WeightTensor& tensor : weights.tensors) ++counts[tensor.dtype];
+  std::string list;
+  for (const auto& [dtype, count] : counts) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", format_count(count), name_of(dtype));
+  }
+  return fmt::format("{} is a mix: {} tensors.", what, list);
+}
+
+std::string types_note(const Scenario& scenario, const WeightsInventory& weights) {
+  if (scenario.model.layer_list() != nullptr) return "";
+  switch (scenario.quant.kind) {
+    case QuantKind::kFormat:
+      return fallback_note(scenario.quant.format, weights);
+    case QuantKind::kFileType:
+      return mix_note(name_of(scenario.quant), weights);
+    case QuantKind::kAsStored:
+      break;
+  }
+  return scenario.model.stored.empty() ? "" : mix_note("The file", weights);
+}
+
+// Towers and encoders run apart from the main layers, and their graphs are not planned.
+std::string stacks_note(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  std::string names;
+  for (size_t i = 0; spec != nullptr && i < spec->stacks.size(); ++i) {
+    if (!spec->stacks[i].is_counted || spec->stacks[i].layers.empty()) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(spec->stacks[i].role));
+  }
+  if (names.empty()) return "";
+  return fmt::format("Of the {} layers the weights are counted, their activations are not planned.",
+                     names);
+}
+
+std::string embedding_note(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  if (!scenario.embedding_in_flash || spec == nullptr) return "";
+  return spec->tied_embeddings
+             ? "The embedding stays resident: the head is the same matrix and needs all of it."
+             : "The embedding lives in flash; of its rows, one ubatch is held.";
 }
 
 // A model can be planned past its training, but the reader must know.
@@ -92,11 +161,13 @@ std::string context_note(const Scenario& scenario) {
 }
 
 std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
-  std::vector<std::string> notes;
-  const std::string fallback = fallback_note(scenario, plan.weights);
-  if (!fallback.empty() && scenario.engine.policy == EnginePolicy::kPlanned)
-    notes.push_back(fallback);
-  if (std::string note = context_note(scenario); !note.empty()) notes.push_back(std::move(note));
+  std::vector<std::string> notes = scenario.model_warnings;
+  const bool is_planned = scenario.engine.policy == EnginePolicy::kPlanned;
+  for (std::string note :
+       {is_planned ? types_note(scenario, plan.weights) : std::string(), embedding_note(scenario),
+        stacks_note(scenario), context_note(scenario)}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
   if (scenario.model.layer_list() != nullptr) {
     notes.emplace_back(
         "The model is a list of layer sizes: quantization, context and cache types do not change "
@@ -157,6 +228,8 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .engine = scenario.engine.name,
       .strategy = std::string(name_of(scenario.strategy)),
       .memory = plan.breakdown,
+      .weight_parts = weight_parts_of(plan.weights),
+      .state_parts = state_parts(scenario),
       .activations = plan.activations,
       .scratch = plan.scratch,
       .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),

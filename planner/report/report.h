@@ -53,12 +53,32 @@ struct DeviceFacts {
   std::vector<std::string> estimates{};
 };
 
+// The weights by what they belong to, as the engine holds them when all are resident; their sum is
+// the weights term of the strategy resident.
+struct WeightParts {
+  Bytes embedding{};  // token embedding; of a tied model also the head
+  Bytes head{};
+  Bytes layers{};
+  Bytes stacks{};  // encoder, towers, counted draft heads
+  Bytes other{};   // norms outside the layers, positions, tables
+};
+
+// The caches by what they keep.
+struct StateParts {
+  Bytes full{};    // layers that see the whole context
+  Bytes window{};  // layers that see a window, window_cells each
+  Bytes cross{};   // the encoder's states
+  int64_t window_cells = 0;
+};
+
 struct PlanReport {
   std::vector<Setting> settings{};
   ModelFacts model{};
   std::string engine{};
   std::string strategy{};
   Breakdown memory{};
+  WeightParts weight_parts{};
+  StateParts state_parts{};
   Bytes activations{};  // memory.compute = activations + scratch
   Bytes scratch{};
   Bytes kv_per_token{};
@@ -71,6 +91,8 @@ struct PlanReport {
 
 // The arena of one phase, with its rows for the map.
 ArenaFacts make_arena_facts(const PhasePlan& phase);
+
+WeightParts weight_parts_of(const WeightsInventory& weights);
 
 PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan);
 

@@ -25,8 +25,20 @@ std::string joined(const std::string& first, const std::string& second) {
   return first + "; " + second;
 }
 
+std::string weights_note(const WeightParts& parts) {
+  if (parts.embedding == Bytes{}) return "";
+  std::string note = fmt::format("embedding {}", format_bytes(parts.embedding));
+  if (parts.head > Bytes{}) note += fmt::format(", head {}", format_bytes(parts.head));
+  return note;
+}
+
 std::string kv_note(const PlanReport& report) {
   if (report.kv_per_token == Bytes{} || report.memory.kv_cache == Bytes{}) return "";
+  const StateParts& parts = report.state_parts;
+  if (parts.window > Bytes{}) {
+    return fmt::format("full {} + window {}, {} cells", format_bytes(parts.full),
+                       format_bytes(parts.window), format_count(parts.window_cells));
+  }
   const std::string each = format_bytes(report.kv_per_token) + " per token";
   if (report.kv_per_token * (report.memory.kv_cache / report.kv_per_token) !=
       report.memory.kv_cache)
@@ -38,7 +50,7 @@ std::string kv_note(const PlanReport& report) {
 // One note a part, in the order of memory_parts().
 std::vector<std::string> plan_part_notes(const PlanReport& report) {
   const std::string weights = report.strategy == "resident" || report.strategy.empty()
-                                  ? ""
+                                  ? weights_note(report.weight_parts)
                                   : "most at once under " + one_line(report.strategy);
   const std::string compute =
       report.memory.compute == Bytes{}

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "planner/report/import_report.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/tables.h"
@@ -169,9 +170,35 @@ constexpr const char* kPlanSchema = "tidemark.plan/1";
 constexpr const char* kSimulateSchema = "tidemark.simulate/1";
 constexpr const char* kReplaySchema = "tidemark.replay/1";
 
+Json weight_parts_json(const WeightParts& parts) {
+  return Json{{"embedding_bytes", parts.embedding.count()},
+              {"head_bytes", parts.head.count()},
+              {"layer_bytes", parts.layers.count()},
+              {"stack_bytes", parts.stacks.count()},
+              {"other_bytes", parts.other.count()}};
+}
+
+Json stored_json(const StoredSize& stored) {
+  Json differences = Json::array();
+  for (const StoredDifference& difference : stored.differences) {
+    differences.push_back(Json{{"what", difference.what},
+                               {"elements", difference.elements},
+                               {"bytes", difference.bytes.count()}});
+  }
+  return Json{{"elements", stored.elements},
+              {"bytes", stored.bytes.count()},
+              {"stated_bytes", or_null(stored.stated_bytes)},
+              {"differences", differences}};
+}
+
 Json document(const PlanReport& report) {
   Json json = head_json(kPlanSchema, report);
   json["memory"] = memory_json(report.memory);
+  json["weights"] = weight_parts_json(report.weight_parts);
+  json["kv_cache"] = Json{{"full_bytes", report.state_parts.full.count()},
+                          {"window_bytes", report.state_parts.window.count()},
+                          {"window_cells", report.state_parts.window_cells},
+                          {"cross_bytes", report.state_parts.cross.count()}};
   json["compute"] = Json{{"activation_bytes", report.activations.count()},
                          {"scratch_bytes", report.scratch.count()}};
   json["kv_bytes_per_token"] = report.kv_per_token.count();
@@ -276,6 +303,32 @@ std::string to_json(std::span<const SimReport> reports) {
 
 std::string to_json(std::span<const ReplayReport> reports) {
   return print_documents(kReplaySchema, reports);
+}
+
+std::string to_json(const ImportReport& report) {
+  Json json = Json{{"schema", "tidemark.import/1"},
+                   {"tool_version", kToolVersion},
+                   {"model", model_json(report.model)},
+                   {"format", report.format},
+                   {"stored_as", report.stored_as},
+                   {"tensors", report.tensors},
+                   {"elements", report.elements},
+                   {"context_trained", report.context_trained},
+                   {"weights", weight_parts_json(report.weight_parts)},
+                   {"kv_bytes_per_token", report.kv_per_token.count()},
+                   {"kv_full_bytes_per_token", report.kv_full_per_token.count()},
+                   {"recurrent_state_bytes", report.recurrent_per_sequence.count()},
+                   {"cross_kv_bytes", report.cross_per_sequence.count()},
+                   {"stacks", report.towers},
+                   {"stored", nullptr},
+                   {"defaults", Json::array()},
+                   {"warnings", report.warnings}};
+  if (report.stored) json["stored"] = stored_json(*report.stored);
+  for (const AppliedDefault& applied : report.defaults) {
+    json["defaults"].push_back(
+        Json{{"key", applied.key}, {"value", applied.value}, {"why", applied.why}});
+  }
+  return Printer().take(json);
 }
 
 std::string to_json(const Listing& listing, const std::string& what) {

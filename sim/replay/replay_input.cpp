@@ -67,6 +67,70 @@ void check_choices(const Scenario& scenario, Checks& checks) {
       "raise --ctx-size, or lower --prompt or --generate");
 }
 
+// The first thing of a layer for which there is no kernel; empty = none. The kernels know softmax
+// attention over the whole context, RMSNorm, a gated feed-forward, and the sums around them.
+std::string unsupported_part(const AttentionSpec& spec) {
+  if (spec.fused_qkv) return "one matrix for Q, K and V";
+  if (spec.bias != AttentionBias{}) return "a bias in attention";
+  if (spec.qk_norm != QkNormKind::kNone) return "norms of queries and keys";
+  if (spec.window > 0) return "a sliding window";
+  if (spec.chunk > 0) return "attention in chunks";
+  if (spec.sinks) return "attention sinks";
+  if (spec.output_gate) return "a gate behind attention";
+  if (spec.value_is_key) return "values that are keys";
+  if (spec.shares_kv_with >= 0) return "a KV cache shared by layers";
+  if (spec.n_bucket > 0) return "a relative position bias";
+  if (spec.value_dim() != spec.head_dim) return "values of another width than keys";
+  return {};
+}
+
+std::string unsupported_part(const LayerSpec& layer) {
+  const AttentionSpec* attention = layer.attention();
+  if (std::holds_alternative<NoMixer>(layer.mixer)) return "no mixer";
+  if (attention == nullptr) return fmt::format("the mixer {}", mixer_name(layer.mixer));
+  if (std::string part = unsupported_part(*attention); !part.empty()) return part;
+  if (layer.cross.attention.n_head > 0) return "cross-attention";
+  if (layer.moe.n_expert > 0) return "experts";
+  if (layer.feed_forward.n_ff == 0) return "no feed-forward";
+  if (layer.feed_forward.fused_gate_up) return "one matrix for gate and up";
+  if (!layer.feed_forward.gated) return "a feed-forward without a gate";
+  if (layer.feed_forward.bias) return "a bias in the feed-forward";
+  if (layer.is_parallel) return "a feed-forward beside attention";
+  const LayerNorms& norms = layer.norms;
+  const bool known = norms.before_mixer == NormKind::kScale && norms.before_ffn == NormKind::kScale;
+  if (!known) return "norms other than RMSNorm before each part";
+  const bool none = norms.after_mixer == NormKind::kNone && norms.after_ffn == NormKind::kNone;
+  if (!none) return "norms after attention or the feed-forward";
+  return layer.extras.empty() ? "" : fmt::format("the tensor {}", layer.extras.front().name);
+}
+
+// The same outside the layers.
+std::string unsupported_ends(const TransformerSpec& model) {
+  if (!model.is_causal) return "attention to later tokens";
+  if (!model.has_head) return "no head";
+  if (model.head_bias) return "a bias of the head";
+  if (model.n_position > 0) return "a learned position embedding";
+  if (model.n_token_type > 0) return "a token type embedding";
+  if (model.embedding_norm != NormKind::kNone) return "a norm of the embedding";
+  if (model.final_norm != NormKind::kScale) return "a last norm other than RMSNorm";
+  if (!model.extras.empty()) return fmt::format("the tensor {}", model.extras.front().name);
+  if (!model.stacks.empty()) return fmt::format("a {} stack", name_of(model.stacks.front().role));
+  return {};
+}
+
+void check_kinds(const TransformerSpec& model, const std::string& name, Checks& checks) {
+  const auto refuse = [&](const std::string& where, const std::string& part) {
+    checks.require(false, "MODEL",
+                   fmt::format("{} has {}{}, which the replay cannot run", name, part, where),
+                   "plan or simulate it, or name a dense decoder: see `tidemark list models`");
+  };
+  if (const std::string part = unsupported_ends(model); !part.empty()) return refuse("", part);
+  for (size_t i = 0; i < model.layers.size(); ++i) {
+    const std::string part = unsupported_part(model.layers[i]);
+    if (!part.empty()) return refuse(fmt::format(" in layer {}", i), part);
+  }
+}
+
 void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& checks) {
   for (const WeightTensor& tensor : plan.weights.tensors) {
     if (tensor.columns <= kMaxReduced) continue;
@@ -78,8 +142,9 @@ void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& 
   }
   for (const LayerSpec& layer : model.layers) {
     const AttentionSpec* attention = layer.attention();
-    const bool legal = attention != nullptr && attention->head_dim % 2 == 0 &&
-                       attention->n_head_kv > 0 && attention->n_head % attention->n_head_kv == 0;
+    if (attention == nullptr) continue;  // refused by its kind
+    const bool legal = attention->head_dim % 2 == 0 && attention->n_head_kv > 0 &&
+                       attention->n_head % attention->n_head_kv == 0;
     if (legal) continue;
     checks.require(false, "model",
                    "heads must be of even size and shared evenly by the stored ones", "");
@@ -101,6 +166,7 @@ Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
   }
   check_types(scenario, checks);
   check_choices(scenario, checks);
+  check_kinds(*model, scenario.model.name, checks);
   check_widths(*model, plan, checks);
   const int64_t steps = steps_of(plan, passes_of(scenario, plan));
   checks.require(

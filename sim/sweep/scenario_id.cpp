@@ -98,8 +98,7 @@ void add_quantization(CanonicalText& text, std::string_view key, const Quantizat
   text.add(fmt::format("{}.pure", key), int64_t{pure});
   text.add(fmt::format("{}.importance_matrix", key), int64_t{importance_matrix});
   for (const auto& [pattern, dtype] : overrides) {
-    text.add(fmt::format("{}.override", key),
-             fmt::format("{} {}", pattern.text(), name_of(dtype)));
+    text.add(fmt::format("{}.override", key), fmt::format("{} {}", pattern.text(), name_of(dtype)));
   }
 }
 
@@ -159,9 +158,10 @@ uint64_t fnv1a_64(std::string_view text) {
 std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string canonical_text(const Scenario& scenario) {
-  const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq, n_outputs, type_k,
-               type_v, type_act, flash_attention, kv_unified, swa_full, planner, strategy, cache, trace, margin_ratio,
-               budget, prompt, generate, seed, settings] = scenario;
+  const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
+               n_outputs, type_k, type_v, type_act, flash_attention, kv_unified, swa_full, planner,
+               strategy, cache, trace, margin_ratio, budget, prompt, generate, seed, model_warnings,
+               settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);

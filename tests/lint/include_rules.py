@@ -114,10 +114,20 @@ def check_own(root, file, header, depends):
     layer = max((name for name in LAYERS if inside(folder, name)), key=len)
     if not any(inside(header, allowed) for allowed in LAYERS[layer]):
         return f'{layer} may not include "{header}"'
-    target = Path(header).parent.as_posix()
+    target = target_of(Path(header).parent.as_posix(), depends)
+    folder = target_of(folder, depends)
+    if target == folder:
+        return None
     if folder in depends and target not in closure(folder, depends):
         return f'"{header}": {folder} does not declare {target} in its CMake DEPENDS'
     return None
+
+
+def target_of(folder, depends):
+    """The folder whose library a folder's files are in: itself, or the nearest above it."""
+    while folder not in depends and "/" in folder:
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def check_other(file, header):

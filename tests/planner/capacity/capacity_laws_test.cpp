@@ -40,8 +40,9 @@ ModelSpec random_transformer() {
 
 Scenario random_scenario(ModelSpec model) {
   Scenario scenario = scenario_of(std::move(model));
-  scenario.quant = *rc::gen::element(DType::kF32, DType::kF16, DType::kInt8, DType::kInt4,
-                                     DType::kQ8_0, DType::kQ4K);
+  scenario.quant = {.kind = QuantKind::kFormat,
+                    .format = *rc::gen::element(DType::kF32, DType::kF16, DType::kInt8,
+                                                DType::kInt4, DType::kQ4K)};
   scenario.n_ctx = Tokens(*rc::gen::inRange<int64_t>(1, 200));
   scenario.n_ubatch = Tokens(*rc::gen::inRange<int64_t>(1, 20));
   scenario.n_seq = *rc::gen::inRange<int64_t>(1, 4);

@@ -29,7 +29,7 @@ std::string refusal(const Scenario& scenario) {
 
 Scenario mini_cpm() {
   Scenario scenario = scenario_of(transformer(testing::kMiniCpm2b));
-  scenario.quant = DType::kInt4;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kInt4};
   scenario.prompt = Tokens(128);
   return scenario;
 }

@@ -73,7 +73,7 @@ TEST(TextbookRowsTest, CountsOfATransformer) {
                                                .n_ff = 11008,
                                                .n_vocab = 32000,
                                                .tied_embeddings = false}));
-  scenario.quant = DType::kInt4;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kInt4};
   const std::vector<TextbookRow> rows = rows_of(scenario);
   const Bytes layer = textbook_weight_bytes(6'738'415'616, DType::kInt4) / 32;
   EXPECT_EQ(row_named(rows, "layer weight").textbook, layer);
@@ -101,7 +101,7 @@ TEST(TextbookRowsTest, AStatedRuntimeStandsBesideTheRatio) {
 // The planned side is our own plan's, whichever side the totals of the report come from.
 TEST(TextbookRowsTest, ThePlannedSideDoesNotDependOnTheEnginesPolicy) {
   Scenario scenario = scenario_of(transformer(testing::kMiniCpm2b));
-  scenario.quant = DType::kInt4;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kInt4};
   const std::vector<TextbookRow> planned = rows_of(scenario);
   scenario.engine.policy = EnginePolicy::kTextbook;
   const std::vector<TextbookRow> textbook = rows_of(scenario);
@@ -114,7 +114,7 @@ TEST(TextbookRowsTest, ThePlannedSideDoesNotDependOnTheEnginesPolicy) {
 
 TEST(TextbookRowsTest, PlannedTotalIsThePlansOwn) {
   Scenario scenario = scenario_of(transformer(testing::kMiniCpm2b));
-  scenario.quant = DType::kQ4K;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kQ4K};
   const Result<MemoryPlan> plan = plan_scenario(scenario);
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(row_named(rows_of(scenario), "total demand").planned, plan->breakdown.total());

@@ -45,7 +45,7 @@ TEST(ResolveScenario, DefaultsAreFilledInAndSaySo) {
   const Scenario scenario = resolved({{"model", "minicpm-2b"}});
   EXPECT_EQ(scenario.device.name, "galaxy-s23");
   EXPECT_EQ(scenario.engine.name, "tidemark");
-  EXPECT_EQ(scenario.quant, DType::kBf16);
+  EXPECT_EQ(scenario.quant.kind, QuantKind::kAsStored);
   EXPECT_EQ(scenario.n_ctx, Tokens(4096));
   EXPECT_EQ(scenario.n_batch, Tokens(2048));
   EXPECT_EQ(scenario.n_ubatch, Tokens(512));
@@ -82,7 +82,7 @@ TEST(ResolveScenario, StatedValuesWin) {
        {"trace", "blk.0,blk.1"}});
   EXPECT_EQ(scenario.device.name, "mac-m1-8");
   EXPECT_EQ(scenario.engine.name, "formula");
-  EXPECT_EQ(scenario.quant, DType::kQ4_0);
+  EXPECT_EQ(scenario.quant.file_type, FileType::kQ4_0);
   EXPECT_EQ(scenario.n_ctx, Tokens(8192));
   EXPECT_EQ(scenario.n_batch, Tokens(1024));
   EXPECT_EQ(scenario.n_ubatch, Tokens(256));

@@ -108,7 +108,7 @@ TEST(ShippedConfigs, TheMainJobIsMiniCpmIn4BitsOnAPhone) {
       resolve_scenario(load_scenario_file("minicpm-2b-phone").value()).value();
   EXPECT_EQ(scenario.model.name, "minicpm-2b");
   EXPECT_EQ(scenario.device.name, "galaxy-s23");
-  EXPECT_EQ(scenario.quant, DType::kInt4);
+  EXPECT_EQ(scenario.quant.format, DType::kInt4);
   EXPECT_EQ(scenario.n_ctx, Tokens(4096));
 }
 

@@ -101,7 +101,7 @@ TEST(MakePlanReport, TheDeviceAndItsEstimatesAreNamed) {
 TEST(MakePlanReport, AFormatThatDoesNotFitTheRowsIsANote) {
   Scenario scenario = small_scenario();
   EXPECT_THAT(report_of(scenario).notes, IsEmpty());
-  scenario.quant = DType::kQ4K;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kQ4K};
   const PlanReport report = report_of(scenario);
   ASSERT_EQ(report.notes.size(), 1U);
   EXPECT_THAT(report.notes.front(), HasSubstr("are not held in Q4_K"));

@@ -17,7 +17,7 @@ std::string refusal(const Scenario& scenario, const std::string& scratch = ::tes
 
 TEST(ReplayRefusals, SayAllThatTheKernelsCannotDo) {
   Scenario scenario = tiny_scenario(StrategyKind::kBlockCache);
-  scenario.quant = DType::kQ4_0;
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kQ4_0};
   scenario.type_act = DType::kF32;
   scenario.type_k = DType::kF32;
   scenario.type_v = DType::kQ8_0;

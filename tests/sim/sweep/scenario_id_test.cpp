@@ -107,7 +107,9 @@ const std::vector<Change> kSpecChanges = {
     [](Scenario& s) { s.model.stored = {{.name = "blk.0.a", .columns = 1}}; },
     [](Scenario& s) { s.model.stored = {{.name = "blk.*.a", .columns = 1}}; },
     [](Scenario& s) { s.model.stored = {{.name = "blk.1.a", .columns = 1}}; },
-    [](Scenario& s) { s.model.stored = {{.name = "a", .columns = 1}, {.name = "b"}}; },
+    [](Scenario& s) {
+      s.model.stored = {{.name = "a", .columns = 1}, {.name = "b"}};
+    },
     [](Scenario& s) { s.model.dims = LayerListSpec{}; },
     [](Scenario& s) {
       s.model.dims = LayerListSpec{.layers = {{.name = "a"}, {.name = "b"}}};
@@ -131,7 +133,7 @@ const std::vector<Change> kSpecChanges = {
 };
 
 const std::vector<Change> kChoiceChanges = {
-    [](Scenario& s) { s.quant = DType::kInt4; },
+    [](Scenario& s) { s.quant = {.kind = QuantKind::kFormat, .format = DType::kInt4}; },
     [](Scenario& s) { s.n_ctx = Tokens(1); },
     [](Scenario& s) { s.n_batch = Tokens(1); },
     [](Scenario& s) { s.n_ubatch = Tokens(1); },

@@ -1,0 +1,69 @@
+#include "planner/config/load_any_model.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "planner/config/load.h"
+#include "planner/import/gguf/gguf_model.h"
+#include "planner/import/hf/hf_config.h"
+
+namespace tidemark {
+namespace {
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+Diagnostics no_file(std::string_view name_or_path) {
+  return one_error("model", fmt::format("no file {}", in_quotes(name_or_path)),
+                   "write a built-in name, or the path of a model file or of its folder");
+}
+
+// A safetensors file names tensors, not an architecture.
+Result<ImportedModel> load_safetensors(const std::filesystem::path& path,
+                                       const ImportOptions& options) {
+  if (!is_file(path)) return no_file(path.string());
+  const std::filesystem::path config = path.parent_path() / "config.json";
+  if (is_file(config)) return read_hf_config(config, options);
+  return Diagnostics{{.where = {.file = path.string()},
+                      .path = "model",
+                      .message = "a safetensors file does not say what its tensors are for",
+                      .hint = "put the model's config.json beside it"}};
+}
+
+Result<ImportedModel> load_folder(const std::filesystem::path& path, const ImportOptions& options) {
+  if (is_file(path / "config.json")) return read_hf_config(path / "config.json", options);
+  return one_error("model", fmt::format("no config.json in {}", in_quotes(path.string())),
+                   "a folder is a model when its config.json is in it");
+}
+
+}  // namespace
+
+Result<ImportedModel> load_any_model(std::string_view name_or_path, const ImportOptions& options) {
+  const std::filesystem::path path(name_or_path);
+  const std::string extension = path.extension().string();
+  if (extension == ".gguf") {
+    return is_file(path) ? read_gguf_model(path, options) : no_file(name_or_path);
+  }
+  if (extension == ".safetensors") return load_safetensors(path, options);
+  if (extension == ".json") {
+    return is_file(path) ? read_hf_config(path, options) : no_file(name_or_path);
+  }
+  // A bare word is a built-in name first, even when a folder is called the same.
+  const bool is_path = name_or_path.find('/') != std::string_view::npos;
+  if (is_folder(path) && is_path) return load_folder(path, options);
+  Result<ModelSpec> model = load_model(name_or_path);
+  if (!model) return model.diagnostics();
+  return ImportedModel{.model = std::move(model).value(), .format = "YAML"};
+}
+
+}  // namespace tidemark

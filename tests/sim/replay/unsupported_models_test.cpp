@@ -1,0 +1,113 @@
+// One model for each thing that the kernels do not do: it is named, and nothing is run.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "sim/replay/replay_input.h"
+#include "tiny.h"
+
+namespace tidemark {
+namespace {
+
+using testing::plan_of;
+using testing::tiny_scenario;
+
+// What is said of the tiny model after `change`.
+std::string refusal(const std::function<void(TransformerSpec&)>& change) {
+  Scenario scenario = tiny_scenario();
+  const MemoryPlan plan = plan_of(scenario);
+  change(std::get<TransformerSpec>(scenario.model.dims));
+  return to_string(unsupported(scenario, plan));
+}
+
+std::string said(const std::string& what) {
+  return "error: MODEL: tiny has " + what +
+         ", which the replay cannot run\n"
+         "  hint: plan or simulate it, or name a dense decoder: see `tidemark list models`\n";
+}
+
+TEST(UnsupportedModels, TheTinyModelRuns) {
+  EXPECT_EQ(refusal([](TransformerSpec&) {}), "");
+}
+
+TEST(UnsupportedModels, AMixerIsNamedWithItsLayer) {
+  const std::pair<Mixer, const char*> mixers[] = {{MlaSpec{}, "the mixer mla"},
+                                                  {MambaSpec{}, "the mixer mamba"},
+                                                  {RwkvSpec{}, "the mixer rwkv"},
+                                                  {ShortConvSpec{}, "the mixer short-conv"},
+                                                  {NoMixer{}, "no mixer"}};
+  for (const auto& [mixer, what] : mixers) {
+    EXPECT_EQ(refusal([&](TransformerSpec& model) { model.layers[1].mixer = mixer; }),
+              said(std::string(what) + " in layer 1"));
+  }
+}
+
+TEST(UnsupportedModels, EveryFeatureOfAttentionIsNamed) {
+  const std::pair<std::function<void(AttentionSpec&)>, const char*> features[] = {
+      {[](AttentionSpec& a) { a.fused_qkv = true; }, "one matrix for Q, K and V"},
+      {[](AttentionSpec& a) { a.bias.out = true; }, "a bias in attention"},
+      {[](AttentionSpec& a) { a.qk_norm = QkNormKind::kHead; }, "norms of queries and keys"},
+      {[](AttentionSpec& a) { a.window = 4; }, "a sliding window"},
+      {[](AttentionSpec& a) { a.chunk = 4; }, "attention in chunks"},
+      {[](AttentionSpec& a) { a.sinks = true; }, "attention sinks"},
+      {[](AttentionSpec& a) { a.output_gate = true; }, "a gate behind attention"},
+      {[](AttentionSpec& a) { a.value_is_key = true; }, "values that are keys"},
+      {[](AttentionSpec& a) { a.shares_kv_with = 0; }, "a KV cache shared by layers"},
+      {[](AttentionSpec& a) { a.n_bucket = 8; }, "a relative position bias"},
+      {[](AttentionSpec& a) { a.head_dim_v = 4; }, "values of another width than keys"}};
+  for (const auto& [change, what] : features) {
+    EXPECT_EQ(refusal([&](TransformerSpec& model) {
+                change(std::get<AttentionSpec>(model.layers[1].mixer));
+              }),
+              said(std::string(what) + " in layer 1"));
+  }
+}
+
+TEST(UnsupportedModels, EveryFeatureOfALayerIsNamed) {
+  const std::pair<std::function<void(LayerSpec&)>, const char*> features[] = {
+      {[](LayerSpec& l) { l.cross.attention.n_head = 2; }, "cross-attention"},
+      {[](LayerSpec& l) { l.moe.n_expert = 4; }, "experts"},
+      {[](LayerSpec& l) { l.feed_forward = {}; }, "no feed-forward"},
+      {[](LayerSpec& l) { l.feed_forward.fused_gate_up = true; }, "one matrix for gate and up"},
+      {[](LayerSpec& l) { l.feed_forward.gated = false; }, "a feed-forward without a gate"},
+      {[](LayerSpec& l) { l.feed_forward.bias = true; }, "a bias in the feed-forward"},
+      {[](LayerSpec& l) { l.is_parallel = true; }, "a feed-forward beside attention"},
+      {[](LayerSpec& l) { l.norms.before_ffn = NormKind::kScaleAndShift; },
+       "norms other than RMSNorm before each part"},
+      {[](LayerSpec& l) { l.norms.after_ffn = NormKind::kScale; },
+       "norms after attention or the feed-forward"},
+      {[](LayerSpec& l) { l.extras = {{.name = "scale", .columns = 8}}; }, "the tensor scale"}};
+  for (const auto& [change, what] : features) {
+    EXPECT_EQ(refusal([&](TransformerSpec& model) { change(model.layers[0]); }),
+              said(std::string(what) + " in layer 0"));
+  }
+}
+
+TEST(UnsupportedModels, WhatStandsOutsideTheLayersIsNamed) {
+  const std::pair<std::function<void(TransformerSpec&)>, const char*> features[] = {
+      {[](TransformerSpec& m) { m.is_causal = false; }, "attention to later tokens"},
+      {[](TransformerSpec& m) { m.has_head = false; }, "no head"},
+      {[](TransformerSpec& m) { m.head_bias = true; }, "a bias of the head"},
+      {[](TransformerSpec& m) { m.n_position = 9; }, "a learned position embedding"},
+      {[](TransformerSpec& m) { m.n_token_type = 2; }, "a token type embedding"},
+      {[](TransformerSpec& m) { m.embedding_norm = NormKind::kScale; }, "a norm of the embedding"},
+      {[](TransformerSpec& m) { m.final_norm = NormKind::kPlain; },
+       "a last norm other than RMSNorm"},
+      {[](TransformerSpec& m) { m.extras = {{.name = "rope_freqs", .columns = 8}}; },
+       "the tensor rope_freqs"},
+      {[](TransformerSpec& m) { m.stacks = {{.role = StackRole::kVision}}; }, "a vision stack"}};
+  for (const auto& [change, what] : features) {
+    EXPECT_EQ(refusal(change), said(what));
+  }
+}
+
+TEST(UnsupportedModels, OnlyTheFirstReasonIsGiven) {
+  EXPECT_EQ(refusal([](TransformerSpec& model) {
+              model.layers[0].mixer = NoMixer{};
+              model.layers[1].is_parallel = true;
+            }),
+            said("no mixer in layer 0"));
+}
+
+}  // namespace
+}  // namespace tidemark
