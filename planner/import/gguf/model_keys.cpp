@@ -12,6 +12,8 @@ template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 constexpr float kEpsilon = 1e-5F;
 
@@ -153,14 +155,7 @@ void write_mixers(const Layers& layers, GgufKeyWriter& keys) {
   }
 }
 
-void write_experts(const GgufArchitecture& architecture, const Layers& layers,
-                   GgufKeyWriter& keys) {
-  const auto first =
-      std::ranges::find_if(layers, [](const LayerSpec* layer) { return layer->moe.n_expert > 0; });
-  if (first == layers.end()) return;
-  const int64_t n_dense = first - layers.begin();
-  if (n_dense > 0) keys.number("leading_dense_block_count", n_dense);
-  if (architecture.chunked) keys.number("interleave_moe_layer_step", n_dense + 1);
+void write_expert_widths(const Layers& layers, GgufKeyWriter& keys) {
   for (const LayerSpec* layer : layers) {
     const MoeSpec& moe = layer->moe;
     if (moe.n_expert == 0) continue;
@@ -173,6 +168,17 @@ void write_experts(const GgufArchitecture& architecture, const Layers& layers,
       keys.number("expert_shared_count", moe.n_ff_shared / moe.n_ff_exp);
     }
   }
+}
+
+void write_experts(const GgufArchitecture& architecture, const Layers& layers,
+                   GgufKeyWriter& keys) {
+  const auto first =
+      std::ranges::find_if(layers, [](const LayerSpec* layer) { return layer->moe.n_expert > 0; });
+  if (first == layers.end()) return;
+  const int64_t n_dense = first - layers.begin();
+  if (n_dense > 0) keys.number("leading_dense_block_count", n_dense);
+  if (architecture.chunked) keys.number("interleave_moe_layer_step", n_dense + 1);
+  write_expert_widths(layers, keys);
 }
 
 void write_windows(const GgufArchitecture& architecture, const Layers& layers,
@@ -233,6 +239,7 @@ void write_encoder(const TransformerSpec& spec, GgufKeyWriter& keys) {
     keys.per_layer("attention.head_count", values_of(layers, heads_of));
     keys.per_layer("attention.head_count_kv", values_of(layers, kv_heads_of));
     write_mixers(layers, keys);
+    write_expert_widths(layers, keys);
   }
 }
 
