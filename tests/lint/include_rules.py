@@ -125,9 +125,10 @@ def check_own(root, file, header, depends):
 
 def target_of(folder, depends):
     """The folder whose library a folder's files are in: itself, or the nearest above it."""
-    while folder not in depends and "/" in folder:
-        folder = folder.rpartition("/")[0]
-    return folder
+    above = folder
+    while above not in depends and "/" in above:
+        above = above.rpartition("/")[0]
+    return above if above in depends else folder
 
 
 def check_other(file, header):
