@@ -4,7 +4,7 @@
 //   {"model_type": "llama", "hidden_size": 64}, class "LlamaConfig":
 //     integer({"hidden_size", "n_embd"}, kWidths)        64
 //     integer({"num_hidden_layers"}, kLayers, 32)        32, recorded as LlamaConfig's default
-//     boolean("tie_word_embeddings", false)              false, recorded
+//     boolean({"tie_word_embeddings"}, false)            false, recorded
 //   Checked by ConfigReaderTest.TheExampleOfTheHeader.
 //
 // A wrong value is a problem in the shared notes and reads as the least that is allowed, so that

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "planner/base/diagnostic.h"
@@ -63,6 +64,15 @@ std::string without_underscores(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> hf_model_types() {
+  std::vector<std::string_view> types;
+  for (const Lister list : kListers) {
+    for (const HfFamily& family : list()) types.push_back(family.model_type);
+  }
+  std::ranges::sort(types);
+  return types;
+}
 
 const HfFamily* find_hf_family(std::string_view model_type) {
   for (const Lister list : kListers) {

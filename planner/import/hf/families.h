@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "planner/import/hf/config_reader.h"
 #include "planner/model/model_spec.h"
@@ -34,6 +35,9 @@ std::span<const HfFamily> classic_families();     // families_classic.cpp
 std::span<const HfFamily> phi_families();         // families_phi.cpp
 std::span<const HfFamily> glm_families();         // families_glm.cpp
 std::span<const HfFamily> hybrid_families();      // families_hybrid.cpp
+
+// Of all families, sorted.
+std::vector<std::string_view> hf_model_types();
 
 // nullptr: nobody knows it.
 const HfFamily* find_hf_family(std::string_view model_type);

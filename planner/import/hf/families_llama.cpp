@@ -43,8 +43,10 @@ LayerSpec biased_layer(ConfigReader& reader, const DecoderShape& shape) {
   return layer;
 }
 
+// The class pays no attention to sliding_window, which merged models carry along.
 TransformerSpec read_llama(ConfigReader& reader) {
   const DecoderShape shape = read_shape(reader, kLlama);
+  reader.pass_over({"sliding_window"});
   note_rotary(reader, shape.head_dim, 1);
   return make_decoder(reader, shape, biased_layer(reader, shape), false);
 }
@@ -124,6 +126,11 @@ TransformerSpec read_hunyuan(ConfigReader& reader) {
   attention_in(layer).bias = all_biases(reader.boolean({"attention_bias"}, false));
   attention_in(layer).qk_norm = QkNormKind::kHead;
   reader.pass_over({"use_qk_norm", "mlp_bias"});
+  if (reader.boolean({"use_cla"}, false)) reader.refuse("use_cla", "is not supported here");
+  if (reader.optional_integer({"num_experts"}, kExpertsOrNone).value_or(1) > 1) {
+    reader.refuse("num_experts", "experts belong to hunyuan_v1_moe");
+  }
+  reader.pass_over({"num_shared_expert"});
   return make_decoder(reader, shape, layer, false);
 }
 

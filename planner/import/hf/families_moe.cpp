@@ -128,6 +128,9 @@ TransformerSpec read_ernie_moe(ConfigReader& reader) {
       .expert_bias = bias,
       .shared_bias = bias};
   TransformerSpec spec = make_decoder(reader, shape, layer, true);
+  if (reader.optional_integer({"num_nextn_predict_layers"}, kLayersOrNone).value_or(0) > 0) {
+    reader.warn("The draft layers of num_nextn_predict_layers are not counted.");
+  }
   const int64_t step = reader.integer({"moe_layer_interval"}, kLayers, 1);
   const int64_t first = reader.integer({"moe_layer_start_index"}, kLayersOrNone, 1);
   const int64_t stated = reader.integer({"moe_layer_end_index"}, {-1, kLayers.most}, -1);
@@ -157,6 +160,10 @@ int64_t read_uniform(ConfigReader& reader, std::string_view key, IntegerRange ra
 
 TransformerSpec read_hunyuan_moe(ConfigReader& reader) {
   const DecoderShape shape = read_shape(reader);
+  if (reader.boolean({"use_mla"}, false)) reader.refuse("use_mla", "is not supported here");
+  if (reader.boolean({"use_cla"}, false)) reader.refuse("use_cla", "is not supported here");
+  reader.pass_over(
+      {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"});
   AttentionSpec attention = attention_of(shape);
   attention.bias = all_biases(reader.boolean({"attention_bias"}, false));
   attention.qk_norm = QkNormKind::kHead;

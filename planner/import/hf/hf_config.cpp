@@ -77,14 +77,19 @@ std::string name_of_model(ConfigReader& reader, const std::string& type) {
   return name.empty() ? type : name;
 }
 
-bool is_countable(ConfigNotes& notes, const ModelSpec& model) {
+void refuse_overflow(ConfigNotes& notes) {
+  notes.problems.push_back(
+      {.where = {.file = notes.file}, .message = "the sizes multiply to more than 63 bits hold"});
+}
+
+// Single sizes are bounded, their products are not. What is counted in 8 bytes a value here can be
+// counted in any type later.
+void read_dims(ConfigReader& reader, const HfFamily& family, ModelSpec& model) {
   try {
-    parameter_count(model);
-    return true;
+    model.dims = family.read(reader);
+    if (reader.ok()) weights_inventory(model, DType::kF64);
   } catch (const std::overflow_error&) {
-    notes.problems.push_back(
-        {.where = {.file = notes.file}, .message = "the sizes multiply to more than 63 bits hold"});
-    return false;
+    refuse_overflow(reader.notes());
   }
 }
 
@@ -113,12 +118,12 @@ Result<HfImport> import_hf_config(const std::string& file, std::string_view text
   if (family != nullptr) {
     reader.set_config_class(family->config_class);
     model.architecture = family->architecture;
-    model.dims = family->read(reader);
+    read_dims(reader, *family, model);
     refuse_unread_sizes(notes, *parsed);
   }
   model.name = name_of_model(reader, type);
   model.source = file;
-  if (!reader.ok() || !is_countable(notes, model)) return std::move(notes.problems);
+  if (!reader.ok()) return std::move(notes.problems);
   import.imported.format = other != nullptr ? other->family.model_type : "config.json";
   import.imported.defaults = notes.defaults;
   import.imported.warnings = notes.warnings;
@@ -145,7 +150,13 @@ Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
   const Result<std::optional<CheckpointNames>> names = read_checkpoint_names(file.parent_path());
   if (!names) return names.diagnostics();
   if (names->has_value()) {
-    Diagnostics problems = compare_with_checkpoint(done, **names);
+    Diagnostics problems;
+    try {
+      problems = compare_with_checkpoint(done, **names);
+    } catch (const std::overflow_error&) {
+      refuse_overflow(done.notes);
+      problems = done.notes.problems;
+    }
     if (has_errors(problems)) return problems;
   }
   return std::move(done.imported);

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "parsed_config.h"
+#include "planner/import/hf/families.h"
 
 namespace tidemark {
 namespace {
@@ -140,69 +143,69 @@ RC_GTEST_PROP(HfRefusalsTest, ABrokenFileIsRefusedOrRead, ()) {
   if (!model.ok()) RC_ASSERT(has_errors(model.diagnostics()));
 }
 
-// Every family survives any number under every key that any family reads.
+constexpr const char* kKeys[] = {"hidden_size",
+                                 "intermediate_size",
+                                 "num_hidden_layers",
+                                 "num_layers",
+                                 "d_model",
+                                 "num_attention_heads",
+                                 "num_key_value_heads",
+                                 "head_dim",
+                                 "vocab_size",
+                                 "padded_vocab_size",
+                                 "num_experts",
+                                 "n_routed_experts",
+                                 "n_shared_experts",
+                                 "moe_intermediate_size",
+                                 "kv_lora_rank",
+                                 "qk_rope_head_dim",
+                                 "v_head_dim",
+                                 "first_k_dense_replace",
+                                 "num_nextn_predict_layers",
+                                 "mtp_num_hidden_layers",
+                                 "sliding_window",
+                                 "num_kv_shared_layers",
+                                 "altup_num_inputs",
+                                 "laurel_rank",
+                                 "hidden_size_per_layer_input",
+                                 "mamba_n_heads",
+                                 "mamba_expand",
+                                 "mamba_n_groups",
+                                 "block_ff_dim",
+                                 "block_multiple_of",
+                                 "kv_channels",
+                                 "multi_query_group_num",
+                                 "max_position_embeddings",
+                                 "moe_layer_interval",
+                                 "interleave_moe_layer_step"};
+
+// Every family, whatever the numbers under whatever keys, answers with a model or diagnostics.
 RC_GTEST_PROP(HfRefusalsTest, AnySizesAreRefusedOrCounted, ()) {
-  const auto types = std::vector<std::string>{"llama",
-                                              "mistral",
-                                              "qwen",
-                                              "qwen2_moe",
-                                              "qwen3_next",
-                                              "gemma3n_text",
-                                              "gemma4_text",
-                                              "phimoe",
-                                              "deepseek_v3",
-                                              "minicpm3",
-                                              "granitemoehybrid",
-                                              "lfm2",
-                                              "llama4_text",
-                                              "dbrx",
-                                              "chatglm",
-                                              "falcon",
-                                              "opt",
-                                              "gpt2",
-                                              "mimo",
-                                              "ernie4_5_moe"};
-  const auto keys = std::vector<std::string>{"hidden_size",
-                                             "intermediate_size",
-                                             "num_hidden_layers",
-                                             "num_layers",
-                                             "num_attention_heads",
-                                             "num_key_value_heads",
-                                             "head_dim",
-                                             "vocab_size",
-                                             "padded_vocab_size",
-                                             "num_experts",
-                                             "n_routed_experts",
-                                             "n_shared_experts",
-                                             "moe_intermediate_size",
-                                             "kv_lora_rank",
-                                             "qk_rope_head_dim",
-                                             "v_head_dim",
-                                             "first_k_dense_replace",
-                                             "num_nextn_predict_layers",
-                                             "sliding_window",
-                                             "num_kv_shared_layers",
-                                             "altup_num_inputs",
-                                             "laurel_rank",
-                                             "hidden_size_per_layer_input",
-                                             "mamba_n_heads",
-                                             "mamba_expand",
-                                             "mamba_n_groups",
-                                             "block_ff_dim",
-                                             "block_multiple_of",
-                                             "kv_channels",
-                                             "multi_query_group_num",
-                                             "max_position_embeddings",
-                                             "moe_layer_interval",
-                                             "interleave_moe_layer_step"};
-  std::string text = R"({"model_type": ")" + *rc::gen::elementOf(types) + '"';
-  for (const std::string& key : keys) {
-    const auto value = *rc::gen::element<int64_t>(0, 1, 2, 3, 4, 8, 64, 1000, 16777216, 67108864);
-    if (*rc::gen::inRange(0, 4) > 0) text += ", \"" + key + "\": " + std::to_string(value);
+  const std::vector<std::string_view> types = hf_model_types();
+  const auto index = *rc::gen::inRange<size_t>(0, types.size());
+  std::string text = R"({"model_type": ")" + std::string(types[index]) + '"';
+  for (const char* key : kKeys) {
+    // Mostly what fits, so that layers are made, and now and then the extremes.
+    const bool is_extreme = *rc::gen::inRange(0, 40) == 0;
+    const auto value = is_extreme ? *rc::gen::element<int64_t>(0, 3, 1000, 16777216, 67108864)
+                                  : *rc::gen::element<int64_t>(1, 2, 4, 8);
+    if (*rc::gen::inRange(0, 4) > 0) {
+      text += std::string(", \"") + key + "\": " + std::to_string(value);
+    }
   }
   const Result<ImportedModel> model =
       parse_hf_config("config.json", text + "}", {.assume_dense = true});
   if (model.ok()) RC_ASSERT(parameter_count(model->model) > 0);
+}
+
+TEST(HfRefusalsTest, EveryFamilyHasOneNameAndIsFoundByIt) {
+  const std::vector<std::string_view> types = hf_model_types();
+  EXPECT_GE(types.size(), 70U);
+  EXPECT_EQ(std::ranges::adjacent_find(types), types.end());
+  for (const std::string_view type : types) {
+    ASSERT_NE(find_hf_family(type), nullptr) << type;
+    EXPECT_FALSE(find_hf_family(type)->config_class.empty()) << type;
+  }
 }
 
 }  // namespace

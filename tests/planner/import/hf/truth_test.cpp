@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "../test_data.h"
 #include "planner/import/hf/families.h"
 #include "planner/import/hf/hf_config.h"
-#include "planner/import/test_data.h"
 #include "planner/model/weights.h"
 
 namespace tidemark {
