@@ -61,6 +61,11 @@ GraphOptions options_of(const Scenario& scenario, Phase phase) {
           .n_outputs = std::min(output_rows(scenario), n_tokens),
           .n_cells = scenario.cells_per_sequence(),
           .n_seq = scenario.n_seq,
+          .n_ubatch = ubatch.count(),
+          .n_source = source_tokens(scenario.model),
+          .unified = scenario.kv_unified,
+          .swa_full = scenario.swa_full,
+          .cell_multiple = scenario.engine.kv_cell_multiple,
           .type_act = scenario.type_act,
           .type_k = scenario.type_k,
           .type_v = scenario.type_v,
@@ -195,15 +200,7 @@ Bytes output_bytes(const Scenario& scenario) {
 }
 
 StateOptions state_options(const Scenario& scenario) {
-  return {.n_cells = scenario.cells_per_sequence(),
-          .n_seq = scenario.n_seq,
-          .n_ubatch = std::min({scenario.n_ubatch, scenario.n_batch, scenario.n_ctx}).count(),
-          .n_source = source_tokens(scenario.model),
-          .type_k = scenario.type_k,
-          .type_v = scenario.type_v,
-          .unified = scenario.kv_unified,
-          .swa_full = scenario.swa_full,
-          .cell_multiple = scenario.engine.kv_cell_multiple};
+  return state_options(options_of(scenario, Phase::kPrefill));
 }
 
 StateSizes state_sizes(const Scenario& scenario) {

@@ -15,6 +15,7 @@
 #include "planner/config/load_any_model.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/scale.h"
+#include "planner/model/transform.h"
 
 namespace tidemark {
 namespace {
@@ -96,6 +97,7 @@ class Resolver {
       scenario_.model = std::move(imported->model);
       scenario_.model_warnings = std::move(imported->warnings);
     }
+    transform();
     model_scale();
     if (auto device = read_.file<DeviceSpec>("device", load_device, "galaxy-s23")) {
       scenario_.device = std::move(*device);
@@ -104,6 +106,22 @@ class Resolver {
       scenario_.engine = std::move(*engine);
     }
     engine_origin_ = "engine profile " + scenario_.engine.name;
+  }
+
+  void transform() {
+    const SettingText* stated = read_.stated("transform");
+    if (stated == nullptr) return;
+    read_.record("transform", stated->text, stated->origin);
+    const Result<std::vector<Transform>> wished = parse_transforms(stated->text);
+    if (!wished) return problems_of("transform", wished.diagnostics());
+    if (!has_model_) return;
+    Result<ModelSpec> smaller = transformed(scenario_.model, *wished);
+    if (!smaller) return problems_of("transform", smaller.diagnostics());
+    scenario_.model = std::move(smaller).value();
+  }
+
+  void problems_of(std::string_view key, const Diagnostics& problems) {
+    for (const Diagnostic& problem : problems) read_.problem(key, problem.message, problem.hint);
   }
 
   void model_scale() {
@@ -168,9 +186,7 @@ class Resolver {
       if (overrides) {
         quant.overrides = std::move(overrides).value();
       } else {
-        for (const Diagnostic& problem : overrides.diagnostics()) {
-          read_.problem("tensor_type", problem.message, problem.hint);
-        }
+        problems_of("tensor_type", overrides.diagnostics());
       }
     }
     if (read_.stated("embedding") != nullptr) {

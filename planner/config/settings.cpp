@@ -17,11 +17,13 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 32> kTable{{
+constexpr std::array<SettingInfo, 33> kTable{{
     {"model", "", "MODEL", "",
      "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
     {"assume_dense", "--assume-dense", "", "off",
      "Take an unknown architecture for a dense Llama-like decoder", false},
+    {"transform", "--transform", "CHANGE,...", "",
+     "What if: drop-layers=8, keep-heads=0.5, keep-ffn=0.75, vocab=32000, tie", false},
     {"model_scale", "--model-scale", "F", "1",
      "Shrinks the model's widths in proportion, as for a replay on a small machine", false},
     {"device", "--device", "NAME|FILE", "galaxy-s23", "Device it runs on", true},
