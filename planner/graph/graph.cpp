@@ -5,6 +5,7 @@
 #include "planner/graph/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/exception.hpp>
 #include <boost/graph/topological_sort.hpp>
@@ -41,68 +42,14 @@ struct Graph::Impl {
 };
 
 std::string_view name_of(OpKind kind) {
-  switch (kind) {
-    case OpKind::kEmbed:
-      return "embed";
-    case OpKind::kRmsNorm:
-      return "rms_norm";
-    case OpKind::kLayerNorm:
-      return "layer_norm";
-    case OpKind::kMatMul:
-      return "matmul";
-    case OpKind::kExpertMatMul:
-      return "expert_matmul";
-    case OpKind::kAddBias:
-      return "add_bias";
-    case OpKind::kRope:
-      return "rope";
-    case OpKind::kStoreKv:
-      return "store_kv";
-    case OpKind::kFlashAttention:
-      return "flash_attention";
-    case OpKind::kScores:
-      return "scores";
-    case OpKind::kSoftmax:
-      return "softmax";
-    case OpKind::kContext:
-      return "context";
-    case OpKind::kAdd:
-      return "add";
-    case OpKind::kSilu:
-      return "silu";
-    case OpKind::kActivation:
-      return "activation";
-    case OpKind::kSigmoid:
-      return "sigmoid";
-    case OpKind::kMul:
-      return "mul";
-    case OpKind::kGlu:
-      return "glu";
-    case OpKind::kMix:
-      return "mix";
-    case OpKind::kConcat:
-      return "concat";
-    case OpKind::kTopK:
-      return "top_k";
-    case OpKind::kSumRows:
-      return "sum_rows";
-    case OpKind::kConv:
-      return "conv";
-    case OpKind::kTokenShift:
-      return "token_shift";
-    case OpKind::kScan:
-      return "scan";
-    case OpKind::kDeltaRule:
-      return "delta_rule";
-    case OpKind::kSelectRows:
-      return "select_rows";
-    case OpKind::kExtra:
-      return "extra";
-    case OpKind::kPlainLayer:
-      return "plain_layer";
-  }
-  check(false, "every op kind has a name");
-  return {};
+  constexpr std::array kNames = std::to_array<std::string_view>(
+      {"embed", "rms_norm",   "layer_norm",      "matmul",   "expert_matmul", "add_bias",
+       "rope",  "store_kv",   "flash_attention", "scores",   "softmax",       "context",
+       "add",   "silu",       "activation",      "sigmoid",  "mul",           "glu",
+       "mix",   "concat",     "top_k",           "sum_rows", "conv",          "token_shift",
+       "scan",  "delta_rule", "select_rows",     "extra",    "plain_layer"});
+  static_assert(kNames.size() == static_cast<size_t>(OpKind::kPlainLayer) + 1);
+  return kNames.at(static_cast<size_t>(kind));
 }
 
 bool allows_in_place(OpKind kind) {

@@ -149,6 +149,15 @@ TEST(GraphTest, StateMayBeReadWithoutBeingWrittenInThePass) {
   EXPECT_EQ(graph.ops().size(), 1u);
 }
 
+TEST(GraphTest, NamesFollowTheirKinds) {
+  EXPECT_EQ(name_of(OpKind::kEmbed), "embed");
+  EXPECT_EQ(name_of(OpKind::kExpertMatMul), "expert_matmul");
+  EXPECT_EQ(name_of(OpKind::kFlashAttention), "flash_attention");
+  EXPECT_EQ(name_of(OpKind::kGlu), "glu");
+  EXPECT_EQ(name_of(OpKind::kDeltaRule), "delta_rule");
+  EXPECT_EQ(name_of(OpKind::kPlainLayer), "plain_layer");
+}
+
 TEST(GraphTest, OnlyElementwiseOpsMayWriteOverTheirInput) {
   for (const OpKind kind :
        {OpKind::kAddBias, OpKind::kRope, OpKind::kSoftmax, OpKind::kAdd, OpKind::kSilu,
