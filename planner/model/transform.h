@@ -13,7 +13,8 @@
 //   tie                  no matrix of the head's own
 //
 // Widths between layers (n_embd) and of a head stay. What a file stores tensor by tensor is
-// forgotten: it describes the whole model. Checked by TransformTest.
+// forgotten: it describes the whole model. Checked by TransformTest and
+// TransformTextTest.
 #pragma once
 
 #include <string>
