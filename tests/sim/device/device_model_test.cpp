@@ -41,6 +41,17 @@ TEST(DeviceModelTest, AttentionPaysForEachCellAttended) {
   EXPECT_EQ(op_time(phone(), attention, 512), Duration::ns(512 * 200));
 }
 
+// A window of 100 cells, 8 B a cell: 400 B of the state whatever the context, at 20 B/ns.
+TEST(DeviceModelTest, AWindowIsAttendedAndRecurrentStateMovedWhateverTheContext) {
+  const OpWork windowed{.state_read_per_cell = Bytes::of(8), .most_cells = 100};
+  EXPECT_EQ(op_time(phone(), windowed, 50), Duration::ns(20));
+  EXPECT_EQ(op_time(phone(), windowed, 100), Duration::ns(40));
+  EXPECT_EQ(op_time(phone(), windowed, 32'768), Duration::ns(40));
+  const OpWork recurrent{.state_moved = Bytes::of(400)};
+  EXPECT_EQ(op_time(phone(), recurrent, 32'768), Duration::ns(20));
+  EXPECT_EQ(with_tokens(recurrent, 1, 512).state_moved, Bytes::of(400));
+}
+
 class SmallGraph : public ::testing::Test {
  protected:
   // ids (input, 40 B) -> embed -> x (400 B) -> attention with a cache -> y (400 B) -> logits
