@@ -26,6 +26,7 @@ constexpr auto kListers = std::to_array<Lister>({
     phi_families,
     glm_families,
     hybrid_families,
+    recent_families,
     classic_families,
     encoder_families,
     encoder_decoder_families,

@@ -29,6 +29,7 @@ std::span<const HfFamily> qwen_families();        // families_qwen.cpp
 std::span<const HfFamily> qwen_next_families();   // families_qwen_next.cpp
 std::span<const HfFamily> gemma_families();       // families_gemma.cpp
 std::span<const HfFamily> gemma_next_families();  // families_gemma_next.cpp
+std::span<const HfFamily> recent_families();      // families_recent.cpp
 std::span<const HfFamily> mla_families();         // families_deepseek.cpp
 std::span<const HfFamily> moe_families();         // families_moe.cpp
 std::span<const HfFamily> classic_families();     // families_classic.cpp
