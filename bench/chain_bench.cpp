@@ -4,6 +4,8 @@
 
 #include "planner/capacity/memory_plan.h"
 #include "planner/config/settings.h"
+#include "planner/import/hf/hf_config.h"
+#include "planner/report/import_report.h"
 #include "sim/strategy/simulate.h"
 
 namespace tidemark {
@@ -50,6 +52,21 @@ BENCHMARK_CAPTURE(simulate_passes, block_cache, "block-cache")
     ->Arg(32)
     ->Arg(512)
     ->Unit(benchmark::kMicrosecond);
+
+// A sizes-only query: config.json -> parameters, weights as stored, KV cache and state.
+void import_config(benchmark::State& state) {
+  const std::string text = R"({
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8192,
+    "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64,
+    "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072,
+    "rms_norm_eps": 1e-05, "rope_theta": 500000.0, "tie_word_embeddings": false,
+    "torch_dtype": "bfloat16"})";
+  for (auto _ : state) {
+    const Result<ImportedModel> imported = parse_hf_config("config.json", text, {});
+    benchmark::DoNotOptimize(make_import_report(imported.value()));
+  }
+}
+BENCHMARK(import_config)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace tidemark
