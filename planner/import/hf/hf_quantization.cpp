@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "planner/base/diagnostic.h"
 
 namespace tidemark {
@@ -27,6 +29,21 @@ Quantization read_grouped(ConfigReader& config, std::string_view stem) {
   const int64_t bits = config.integer({"bits", "w_bit", "nbits"}, kBits);
   const int64_t group = config.integer({"group_size", "q_group_size"}, kGroup);
   return named(config, "bits", grouped_name(stem, bits, group));
+}
+
+// MLX names no method. Members that are objects pack single layers in another way.
+Quantization read_mlx(ConfigReader& config) {
+  const std::string mode = config.text({"mode"}, "affine", "MLX's default");
+  if (mode != "affine") {
+    config.refuse("mode", fmt::format("unknown mode {}", in_quotes(mode)));
+    return {};
+  }
+  const auto& items = config.value().items;
+  if (std::ranges::any_of(items,
+                          [](const auto& item) { return item.kind == ConfigKind::kObject; })) {
+    config.warn("Some layers are packed in another way; all are taken to be packed as the rest.");
+  }
+  return read_grouped(config, "mlx");
 }
 
 Quantization read_bitsandbytes(ConfigReader& config) {
@@ -91,7 +108,7 @@ Quantization read_compressed_tensors(ConfigReader& config) {
 
 Quantization read_method(ConfigReader& config) {
   const std::string method = config.text({"quant_method"}, "", "MLX names none");
-  if (method.empty()) return read_grouped(config, "mlx");
+  if (method.empty()) return read_mlx(config);
   if (method == "gptq") return read_grouped(config, "gptq");
   if (method == "awq") return read_grouped(config, "awq");
   if (method == "bitsandbytes") return read_bitsandbytes(config);

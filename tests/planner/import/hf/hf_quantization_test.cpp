@@ -67,6 +67,16 @@ TEST(HfQuantizationTest, MlxNamesNoMethod) {
   EXPECT_EQ(name_of(read.format), "mlx4_g64");
 }
 
+TEST(HfQuantizationTest, LayersThatMlxPacksOtherwiseAreAWarning) {
+  const ImportedModel model = testing::parsed(
+      with("quantization", R"({"group_size": 64, "bits": 4, "lm_head": {"bits": 8}})"));
+  EXPECT_EQ(name_of(model.model.stored_as.format), "mlx4_g64");
+  EXPECT_EQ(model.warnings.size(), 1U);
+  EXPECT_THAT(testing::refusal_of(
+                  with("quantization", R"({"group_size": 32, "bits": 4, "mode": "mxfp4"})")),
+              HasSubstr("unknown mode \"mxfp4\""));
+}
+
 TEST(HfQuantizationTest, NothingSaidIsAsStored) {
   EXPECT_EQ(testing::parsed(with("quantization_config", "null")).model.stored_as, Quantization{});
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../test_data.h"
-#include "planner/import/hf/families.h"
 #include "planner/import/hf/hf_config.h"
 #include "planner/model/weights.h"
 
@@ -50,9 +49,8 @@ std::vector<Row> rows_of(const std::filesystem::path& file) {
 TEST(HfTruthTest, EveryPublishedTotalIsExact) {
   TIDEMARK_NEED_TEST_DATA(folder, "hf_configs");
   const std::vector<Row> rows = rows_of(folder / "truth.csv");
-  ASSERT_GE(rows.size(), 90U);
+  ASSERT_EQ(rows.size(), 95U);
   for (const Row& row : rows) {
-    if (find_hf_family(row.at("model_type")) == nullptr) continue;
     const Result<ImportedModel> model = read_hf_config(folder / row.at("name"), {});
     ASSERT_TRUE(model.ok()) << row.at("name") << "\n" << to_string(model.diagnostics());
     int64_t expected = std::stoll(row.at("total_params"));
