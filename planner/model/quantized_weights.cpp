@@ -112,9 +112,8 @@ Result<WeightsInventory> quantized_weights(const ModelSpec& model,
   const bool as_stored = quantization.kind == QuantKind::kAsStored;
   if (as_stored && quantization.overrides.empty()) {
     if (!model.stored.empty()) return file_inventory(model);
-    if (model.stored_as.kind != QuantKind::kAsStored) {
-      return quantized_weights(model, model.stored_as);
-    }
+    if (model.stored_as.kind == QuantKind::kAsStored) return weights_inventory(model, model.dtype);
+    return quantized_weights(model, model.stored_as);
   }
   std::vector<WeightTensor> tensors = weight_tensors(model);
   const Result<std::vector<DType>> types = chosen_types(model, tensors, quantization);

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <stdexcept>
 #include <utility>
 
@@ -93,6 +95,30 @@ void read_dims(ConfigReader& reader, const HfFamily& family, ModelSpec& model) {
   }
 }
 
+// Embedding models are published with the class of the language model that they were trained from,
+// and without its head. The names of the weights would tell; where there are none, the folder's
+// name does, or the modules.json that the Sentence Transformers library writes.
+void leave_out_head_of_embedding_model(const std::filesystem::path& folder,
+                                       ImportedModel& imported) {
+  auto* spec = std::get_if<TransformerSpec>(&imported.model.dims);
+  if (spec == nullptr || !spec->has_head || spec->tied_embeddings) return;
+  std::error_code ignored;
+  std::string name = folder.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool is_named = name.find("embedding") != std::string::npos;
+  if (!is_named && !std::filesystem::is_regular_file(folder / "modules.json", ignored)) return;
+  spec->has_head = false;
+  spec->head_bias = false;
+  const std::string why =
+      is_named ? "its folder is named after an embedding model" : "a modules.json stands beside it";
+  imported.defaults.push_back({.key = "architectures", .value = "no LM head", .why = why});
+  imported.warnings.push_back(
+      "The LM head is left out, since " + why +
+      ": checkpoints of embedding models hold the backbone alone. The weight index, put beside "
+      "the config.json, decides.");
+}
+
 }  // namespace
 
 Result<HfImport> import_hf_config(const std::string& file, std::string_view text,
@@ -147,6 +173,7 @@ Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
   Result<HfImport> import = import_hf_config(file.string(), *text, options);
   if (!import) return import.diagnostics();
   HfImport done = std::move(import).value();
+  const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
   const Result<std::optional<CheckpointNames>> names = read_checkpoint_names(file.parent_path());
   if (!names) return names.diagnostics();
   if (names->has_value()) {
@@ -158,6 +185,11 @@ Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
       problems = done.notes.problems;
     }
     if (has_errors(problems)) return problems;
+  } else {
+    leave_out_head_of_embedding_model(folder, done.imported);
+  }
+  if (const std::string name = folder.filename().string(); !name.empty()) {
+    done.imported.model.name = name;
   }
   return std::move(done.imported);
 }

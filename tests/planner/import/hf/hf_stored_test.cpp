@@ -1,11 +1,16 @@
 #include "planner/import/hf/hf_stored.h"
 
+#include <unistd.h>
+
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 
+#include "planner/import/hf/hf_config.h"
 #include "planner/model/weights.h"
 
 namespace tidemark {
@@ -30,6 +35,37 @@ ImportedModel compared(const std::string& json, std::vector<std::string> tensors
 
 StoredDifference difference(std::string what, int64_t elements, int64_t bytes) {
   return {.what = std::move(what), .elements = elements, .bytes = Bytes::of(bytes)};
+}
+
+class EmbeddingModelTest : public ::testing::Test {
+ protected:
+  // 10 x 8 embedding, one layer of 4 x 8 x 8 + 3 x 8 x 16 + 16, final norm 8; the head is 80 more.
+  static constexpr int64_t kBackbone = 80 + 256 + 384 + 16 + 8;
+
+  ImportedModel read(const std::string& folder, bool with_modules) {
+    const std::filesystem::path path = root_ / folder;
+    std::filesystem::create_directories(path);
+    std::ofstream(path / "config.json") << R"({"model_type": "llama", "hidden_size": 8,
+      "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 10})";
+    if (with_modules) std::ofstream(path / "modules.json") << "[]";
+    const Result<ImportedModel> model = read_hf_config(path, {});
+    EXPECT_TRUE(model.ok()) << to_string(model.diagnostics());
+    return model ? *model : ImportedModel{};
+  }
+
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  std::filesystem::path root_ =
+      std::filesystem::path(::testing::TempDir()) / ("embedding" + std::to_string(::getpid()));
+};
+
+TEST_F(EmbeddingModelTest, HasNoHeadAndSaysWhy) {
+  EXPECT_EQ(parameter_count(read("some-llama", false).model), kBackbone + 80);
+  const ImportedModel named = read("Some-Embedding-8B", false);
+  EXPECT_EQ(parameter_count(named.model), kBackbone);
+  EXPECT_THAT(named.warnings, ElementsAre(HasSubstr("named after an embedding model")));
+  EXPECT_EQ(named.model.name, "Some-Embedding-8B");
+  EXPECT_EQ(parameter_count(read("some-e5", true).model), kBackbone);
 }
 
 constexpr const char* kFalcon = R"({"model_type": "falcon", "torch_dtype": "bfloat16",
