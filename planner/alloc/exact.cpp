@@ -16,7 +16,7 @@ constexpr int64_t kNodesPerItem = 2;
 constexpr int64_t kFewestNodes = 200;
 constexpr int kRounds = 2;
 // Of one try of minimise() at one capacity, at first.
-constexpr int64_t kNodesPerTry = 200;
+constexpr int64_t kNodesPerTry = 40;
 
 // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: restarts that lose little against the best fixed limit, which
 // nobody knows (Luby, Sinclair, Zuckerman 1993).
@@ -140,7 +140,8 @@ Plan minimise(const Problem& problem, Plan best, const ExactOptions& options) {
   best.lower_bound = std::max(best.lower_bound, peak_load(problem));
   best.nodes = 0;
   int64_t budget = kNodesPerTry * static_cast<int64_t>(instance.items.size());
-  int64_t step = best.peak.count() - best.lower_bound.count();  // down from the best plan
+  int64_t step = (best.peak - best.lower_bound).count();  // down from the best plan
+  if (!options.bound_first) step = std::max<int64_t>(1, step / 2);
   ExactOptions once = options;
   while (best.lower_bound < best.peak && best.nodes < options.node_limit &&
          !(options.stop && options.stop())) {
@@ -160,6 +161,7 @@ Plan minimise(const Problem& problem, Plan best, const ExactOptions& options) {
       step = std::max(instance.unit, step / 2);
     } else {
       budget *= 2;
+      step = (best.peak - best.lower_bound).count();
     }
     best.nodes = nodes;
   }

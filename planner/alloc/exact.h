@@ -22,6 +22,7 @@ struct ExactOptions {
   uint64_t seed = 0;                         // of the disturbed orders
   std::function<bool()> stop{};              // true: give up now
   std::function<void(const Plan&)> found{};  // each better plan, as soon as it is known
+  bool bound_first = true;  // minimise: try the lower bound before anything above it
   exact::Rules rules{};
   size_t table_bytes = size_t{64} << 20;     // for states known to fail
 };

@@ -41,28 +41,25 @@ class FloorPasses {
   FloorPasses(const Instance& instance, const PortfolioOptions& options)
       : instance_(instance),
         options_(options),
-        passes_(std::max<int64_t>(
-            1, options.placements / std::max<int64_t>(1, static_cast<int64_t>(
-                                                             instance.items.size())))) {}
+        passes_(options.placements / std::max<int64_t>(1, std::ssize(instance.items))) {}
 
-  // The first order alone, then all orders in turn for as long as passes are left.
+  // Each order once, then each repeated for as long as passes are left.
   void run() {
-    for (const Order& order : kFloorOrders) improve(rank_all(instance_, order), 1);
-    const int64_t each = std::min<int64_t>(
-        kRepetitions, passes_ / static_cast<int64_t>(kFloorOrders.size()));
-    for (const Order& order : kFloorOrders) improve(rank_all(instance_, order), each);
+    int64_t free_passes = std::ssize(kFloorOrders);
+    for (const Order& order : kFloorOrders) improve(rank_all(instance_, order), 1, free_passes);
+    const int64_t each = std::min(kRepetitions, passes_ / std::ssize(kFloorOrders));
+    for (const Order& order : kFloorOrders) improve(rank_all(instance_, order), each, passes_);
   }
 
   const std::vector<int64_t>& best() const { return best_; }
 
  private:
   bool done() const {
-    return best_peak_ == instance_.load || (!best_.empty() && passes_ <= 0) ||
-           (options_.stop && !best_.empty() && options_.stop());
+    return best_peak_ == instance_.load || (!best_.empty() && options_.stop && options_.stop());
   }
 
-  void improve(std::vector<int32_t> order, int64_t passes) {
-    for (int64_t pass = 0; pass < passes && !done(); ++pass, --passes_) {
+  void improve(std::vector<int32_t> order, int64_t passes, int64_t& left) {
+    for (int64_t pass = 0; pass < passes && left > 0 && !done(); ++pass, --left) {
       std::vector<int64_t> offsets = place_on_skyline(instance_, order);
       std::stable_partition(order.begin(), order.end(), [&](int32_t item) {
         const auto i = static_cast<size_t>(item);
@@ -107,8 +104,11 @@ class Portfolio {
         offer(with_totals(problem_, "best-fit-by-start", place_best_fit_by_start(problem_)));
       }
     }
-    if (!done()) offer(plan_by_lowest_floor(problem_, options_));
-    if (!done() && options_.node_limit > 0) search();
+    offer_floors(0);
+    if (!done() && options_.node_limit > 0) search_at_load();
+    offer_floors(options_.placements);
+    if (!done() && options_.node_limit > nodes_) search();
+    best_->nodes = nodes_;
     return std::move(*best_);
   }
 
@@ -124,18 +124,37 @@ class Portfolio {
     if (options_.found) options_.found(*best_);
   }
 
+  void offer_floors(int64_t placements) {
+    if (done()) return;
+    PortfolioOptions once = options_;
+    once.placements = placements;
+    offer(plan_by_lowest_floor(problem_, once));
+  }
+
+  ExactOptions exact_options(int64_t nodes) const {
+    return {.node_limit = nodes, .seed = options_.seed, .stop = options_.stop};
+  }
+
+  // Where it can be met at all, the load is often met by the first search that tries.
+  void search_at_load() {
+    Plan plan = decide(problem_, best_->lower_bound, exact_options(options_.node_limit / 2));
+    nodes_ = plan.nodes;
+    if (!plan.offsets.empty()) offer(std::move(plan));
+  }
+
   void search() {
-    ExactOptions exact{.node_limit = options_.node_limit,
-                       .seed = options_.seed,
-                       .stop = options_.stop,
-                       .found = options_.found};
+    ExactOptions exact = exact_options(options_.node_limit - nodes_);
+    exact.found = options_.found;
+    exact.bound_first = false;  // that was search_at_load()
     *best_ = minimise(problem_, std::move(*best_), exact);
+    nodes_ += best_->nodes;
     if (best_->status != PlanStatus::kProvedOptimal) best_->status = PlanStatus::kFeasible;
   }
 
   const Problem& problem_;
   const PortfolioOptions& options_;
   std::optional<Plan> best_{};
+  int64_t nodes_ = 0;
 };
 
 }  // namespace
