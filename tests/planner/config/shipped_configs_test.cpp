@@ -1,13 +1,17 @@
 // Every file below configs/ loads, is called what it says, and the models count what was published.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
 #include <sstream>
 
+#include "planner/base/units.h"
 #include "planner/capacity/verdict.h"
 #include "planner/config/load.h"
 #include "planner/config/settings.h"
 #include "planner/model/weights.h"
+#include "shipped_parameters.h"
 #include "support/golden.h"
 
 namespace tidemark {
@@ -48,35 +52,54 @@ TEST(ShippedConfigs, EveryScenarioResolves) {
   }
 }
 
-// The totals published with the checkpoints.
+int64_t parameters_of(const std::string& name) {
+  const ModelSpec model = load_model(name).value();
+  return weights_inventory(model, model.dtype).parameters;
+}
+
 TEST(ShippedConfigs, ModelsHaveThePublishedNumberOfParameters) {
-  const std::vector<std::pair<std::string, int64_t>> table{
-      {"minicpm-2b", 2724880896},   {"llama-3.1-8b", 8030261248},   {"llama-3.2-1b", 1235814400},
-      {"llama-3.2-3b", 3212749824}, {"tinyllama-1.1b", 1100048384}, {"mistral-7b-v0.2", 7241732096},
-      {"llama-2-7b", 6738415616},   {"smollm-1.7b", 1711376384},
-  };
-  std::set<std::string> counted;
-  for (const auto& [name, parameters] : table) {
-    const ModelSpec model = load_model(name).value();
-    EXPECT_EQ(weights_inventory(model, model.dtype).parameters, parameters) << name;
-    counted.insert(name);
+  static_assert(std::size(testing::kPublishedParameters) >= 60);
+  for (const auto& [name, parameters] : testing::kPublishedParameters) {
+    EXPECT_EQ(parameters_of(name), parameters) << name;
   }
-  for (const std::string& name : list_configs(ConfigKind::kModel)) {
-    const bool is_list = load_model(name)->layer_list() != nullptr;
-    EXPECT_EQ(counted.count(name), is_list ? 0U : 1U) << name;
+  for (const auto& [name, parameters] : testing::kCountedParameters) {
+    EXPECT_EQ(parameters_of(name), parameters) << name;
   }
 }
 
-TEST(ShippedConfigs, EveryNumberOfAModelOrDeviceHasACommentOrASource) {
-  for (const ConfigKind kind : {ConfigKind::kModel, ConfigKind::kDevice}) {
-    for (const std::string& name : list_configs(kind)) {
-      std::istringstream lines(testing::slurp(find_config(kind, name).value()));
-      for (std::string line; std::getline(lines, line);) {
-        const size_t colon = line.find(": ");
-        const bool is_number = colon != std::string::npos && std::isdigit(line[colon + 2]) != 0;
-        if (!is_number) continue;
-        EXPECT_NE(line.find("  # "), std::string::npos) << name << ": " << line;
-      }
+TEST(ShippedConfigs, EveryModelThatIsNoListStandsInOneTable) {
+  std::multiset<std::string> rows;
+  for (const auto& row : testing::kPublishedParameters) rows.insert(row.model);
+  for (const auto& row : testing::kCountedParameters) rows.insert(row.model);
+  for (const std::string& name : list_configs(ConfigKind::kModel)) {
+    const bool is_list = load_model(name)->layer_list() != nullptr;
+    EXPECT_EQ(rows.count(name), is_list ? 0U : 1U) << name;
+  }
+}
+
+// Its numbers are those of the file that `source` names, and a comment above them says what they
+// add up to: "# 7,615,616,512 parameters".
+TEST(ShippedConfigs, EveryModelSaysWhatItAddsUpToAndWhereItIsFrom) {
+  for (const std::string& name : list_configs(ConfigKind::kModel)) {
+    const ModelSpec model = load_model(name).value();
+    if (model.layer_list() != nullptr) continue;
+    EXPECT_THAT(model.source, ::testing::MatchesRegex("[^/]+/[^/]+, config[.]json")) << name;
+    const std::string text = testing::slurp(find_config(ConfigKind::kModel, name).value());
+    const std::string total = " " + format_count(parameters_of(name)) + " parameters";
+    const size_t at = text.find(total);
+    ASSERT_NE(at, std::string::npos) << name << " does not say" << total;
+    EXPECT_LT(at, text.find("\nname: ")) << name;
+  }
+}
+
+TEST(ShippedConfigs, EveryNumberOfADeviceHasAComment) {
+  for (const std::string& name : list_configs(ConfigKind::kDevice)) {
+    std::istringstream lines(testing::slurp(find_config(ConfigKind::kDevice, name).value()));
+    for (std::string line; std::getline(lines, line);) {
+      const size_t colon = line.find(": ");
+      const bool is_number = colon != std::string::npos && std::isdigit(line[colon + 2]) != 0;
+      if (!is_number) continue;
+      EXPECT_NE(line.find("  # "), std::string::npos) << name << ": " << line;
     }
   }
 }
