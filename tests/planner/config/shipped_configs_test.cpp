@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -89,6 +90,19 @@ TEST(ShippedConfigs, EveryModelSaysWhatItAddsUpToAndWhereItIsFrom) {
     const size_t at = text.find(total);
     ASSERT_NE(at, std::string::npos) << name << " does not say" << total;
     EXPECT_LT(at, text.find("\nname: ")) << name;
+  }
+}
+
+TEST(ShippedConfigs, TheReferenceListsEveryModel) {
+  const std::filesystem::path root = TIDEMARK_SOURCE_DIR;
+  const std::string page = testing::slurp(root / "docs" / "reference" / "models.md");
+  for (const std::string& name : list_configs(ConfigKind::kModel)) {
+    const ModelSpec model = load_model(name).value();
+    const bool is_list = model.layer_list() != nullptr;
+    const std::string row = "| `" + name + "` | " + model.architecture + " | " +
+                            (is_list ? std::string() : format_count(parameters_of(name))) + " | " +
+                            std::to_string(model.n_layer()) + " | ";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 
