@@ -22,12 +22,12 @@ struct ColumnName {
 };
 
 constexpr std::array kColumns{
-    ColumnName{"id", Column::kId},           ColumnName{"buffer", Column::kId},
-    ColumnName{"buffer_id", Column::kId},    ColumnName{"lower", Column::kLower},
-    ColumnName{"start", Column::kLower},     ColumnName{"begin", Column::kLower},
-    ColumnName{"upper", Column::kUpper},     ColumnName{"end", Column::kEnd},
-    ColumnName{"size", Column::kSize},       ColumnName{"alignment", Column::kAlignment},
-    ColumnName{"gaps", Column::kGaps},       ColumnName{"offset", Column::kOffset},
+    ColumnName{"id", Column::kId},        ColumnName{"buffer", Column::kId},
+    ColumnName{"buffer_id", Column::kId}, ColumnName{"lower", Column::kLower},
+    ColumnName{"start", Column::kLower},  ColumnName{"begin", Column::kLower},
+    ColumnName{"upper", Column::kUpper},  ColumnName{"end", Column::kEnd},
+    ColumnName{"size", Column::kSize},    ColumnName{"alignment", Column::kAlignment},
+    ColumnName{"gaps", Column::kGaps},    ColumnName{"offset", Column::kOffset},
     ColumnName{"hint", Column::kHint},
 };
 
@@ -84,7 +84,8 @@ class CsvReader {
     const std::vector<Field> fields = split(line, ',', 1);
     if (columns_.empty()) return read_header(fields);
     if (fields.size() != columns_.size()) {
-      return fail(1, "", fmt::format("{} fields, the header has {}", fields.size(), columns_.size()));
+      return fail(1, "",
+                  fmt::format("{} fields, the header has {}", fields.size(), columns_.size()));
     }
     if (result_.problem.buffers.size() == kMostCsvBuffers) {
       return fail(1, "", fmt::format("more than {} buffers", kMostCsvBuffers));
@@ -105,8 +106,8 @@ class CsvReader {
     }
     const auto has = [&](Column column) { return std::ranges::count(columns_, column) > 0; };
     if (has(Column::kUpper) && has(Column::kEnd)) fail(1, "end", "stands beside upper");
-    for (const auto& [name, column] : {ColumnName{"id", Column::kId}, {"lower", Column::kLower},
-                                       {"size", Column::kSize}}) {
+    for (const auto& [name, column] :
+         {ColumnName{"id", Column::kId}, {"lower", Column::kLower}, {"size", Column::kSize}}) {
       if (!has(column)) fail(1, std::string(name), "the column is missing");
     }
     if (!has(Column::kUpper) && !has(Column::kEnd)) fail(1, "upper", "the column is missing");
@@ -123,12 +124,14 @@ class CsvReader {
     }
     if (errors_.size() > errors) return;
     if (buffer.lifetime.upper < buffer.lifetime.lower) {
-      return fail(1, "upper", fmt::format("ends at {}, before its start {}", buffer.lifetime.upper,
-                                          buffer.lifetime.lower));
+      return fail(1, "upper",
+                  fmt::format("ends at {}, before its start {}", buffer.lifetime.upper,
+                              buffer.lifetime.lower));
     }
     if (buffer.offset && !is_aligned(*buffer.offset, buffer.alignment)) {
-      return fail(1, "offset", fmt::format("{} is no multiple of the alignment {}",
-                                           buffer.offset->count(), buffer.alignment.count()));
+      return fail(1, "offset",
+                  fmt::format("{} is no multiple of the alignment {}", buffer.offset->count(),
+                              buffer.alignment.count()));
     }
     result_.problem.buffers.push_back(std::move(buffer));
   }
@@ -211,7 +214,8 @@ class CsvReader {
     const auto upper =
         dash == std::string_view::npos ? std::nullopt : number(times.substr(dash + 1));
     if (!lower || !upper) {
-      return fail(field.column, "gaps", in_quotes(field.text) + " is no gap", "as in 3-7 or 3-7@0:64");
+      return fail(field.column, "gaps", in_quotes(field.text) + " is no gap",
+                  "as in 3-7 or 3-7@0:64");
     }
     if (at == std::string_view::npos) {
       buffer.gaps.push_back({*lower, *upper + (result_.closed_ends ? 1 : 0)});
@@ -281,7 +285,8 @@ std::string write_csv(const Problem& problem, const Plan* plan, bool closed_ends
     if (hints) text += fmt::format(",{}", count_or_none(b.hint));
     if (gaps) text += ',' + gaps_text(b, closed);
     if (offsets) {
-      text += fmt::format(",{}", plan != nullptr ? plan->offsets[i].count() : count_or_none(b.offset));
+      text +=
+          fmt::format(",{}", plan != nullptr ? plan->offsets[i].count() : count_or_none(b.offset));
     }
     text += '\n';
   }

@@ -165,8 +165,8 @@ Plan minimise(const Problem& problem, Plan best, const ExactOptions& options) {
     }
     best.nodes = nodes;
   }
-  best.status = best.peak == best.lower_bound ? PlanStatus::kProvedOptimal
-                                              : PlanStatus::kLimitReached;
+  best.status =
+      best.peak == best.lower_bound ? PlanStatus::kProvedOptimal : PlanStatus::kLimitReached;
   return best;
 }
 

@@ -24,12 +24,12 @@ struct ExactOptions {
   std::function<void(const Plan&)> found{};  // each better plan, as soon as it is known
   bool bound_first = true;  // minimise: try the lower bound before anything above it
   exact::Rules rules{};
-  size_t table_bytes = size_t{64} << 20;     // for states known to fail
+  size_t table_bytes = size_t{64} << 20;  // for states known to fail
 };
 
 // A plan with peak <= capacity (kProvedOptimal when the peak is the load, else kFeasible),
-// kInfeasible only when proved (no offsets then), kLimitReached otherwise (no offsets). Deterministic
-// unless `stop` decides.
+// kInfeasible only when proved (no offsets then), kLimitReached otherwise (no offsets).
+// Deterministic unless `stop` decides.
 Plan decide(const Problem& problem, Bytes capacity, const ExactOptions& options = {});
 
 // The lowest plan found, starting from `best`, a valid plan: kProvedOptimal or kLimitReached.

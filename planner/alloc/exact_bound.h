@@ -1,5 +1,5 @@
-// Can the unplaced items of a part still fit? Necessary conditions, checked after every change, only
-// where something changed.
+// Can the unplaced items of a part still fit? Necessary conditions, checked after every change,
+// only where something changed.
 //
 //   Clique with floors 0, 0, 5 and sizes 3, 4, 2:   at or above 5: 5 + 2 = 7
 //                                                   at or above 0: 0 + 2 + 3 + 4 = 9

@@ -41,9 +41,8 @@ template <typename Unit>
 void PartBuilder<Unit>::rank(const Entrant<Unit>* entrants, int32_t count, const Order* order) {
   ranked_.resize(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) {
-    ranked_[static_cast<size_t>(i)] = {.item = entrants[i].item,
-                                       .entrant = i,
-                                       .span = local(item_of(entrants[i]).span)};
+    ranked_[static_cast<size_t>(i)] = {
+        .item = entrants[i].item, .entrant = i, .span = local(item_of(entrants[i]).span)};
   }
   if (order != nullptr) {
     sort_by(*order, instance_, kept_before_.back(), ranked_);

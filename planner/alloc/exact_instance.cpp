@@ -106,7 +106,8 @@ void find_cliques(const std::vector<Event>& events, Instance& instance) {
     }
   }
   instance.cliques = current + 1;
-  for (Item& item : instance.items) item.span = {item.pieces.front().first, item.pieces.back().last};
+  for (Item& item : instance.items)
+    item.span = {item.pieces.front().first, item.pieces.back().last};
 }
 
 void number_shapes(Instance& instance) {

@@ -44,7 +44,7 @@ class Stack {
 
 template <typename Unit>
 struct Part {
-  int32_t count = 0;    // items
+  int32_t count = 0;  // items
   int32_t cliques = 0;
   bool gapped = false;  // has some item more than one piece?
 
@@ -52,10 +52,10 @@ struct Part {
   int32_t* item = nullptr;  // number in the instance
   Unit* size = nullptr;
   Unit* alignment = nullptr;
-  Unit* latest = nullptr;      // highest offset allowed
-  Span* span = nullptr;        // in the part's own cliques
+  Unit* latest = nullptr;  // highest offset allowed
+  Span* span = nullptr;    // in the part's own cliques
   int32_t* shape = nullptr;
-  uint8_t* plain = nullptr;    // no alignment, not fixed, bounded by the capacity alone
+  uint8_t* plain = nullptr;  // no alignment, not fixed, bounded by the capacity alone
   uint8_t* fixed = nullptr;
   int32_t* piece_begin = nullptr;  // into pieces; count + 1 entries; only when gapped
   Span* pieces = nullptr;

@@ -119,7 +119,8 @@ Order random_order(uint64_t seed, uint64_t number) {
   constexpr std::array kChoices{Choice::kFewest, Choice::kFewest, Choice::kTightest,
                                 Choice::kLowest};
   Order order{.choice = kChoices[draw % kChoices.size()],
-              .noise = static_cast<uint32_t>(8U << ((draw >> 8) % 7)), .seed = draw};
+              .noise = static_cast<uint32_t>(8U << ((draw >> 8) % 7)),
+              .seed = draw};
   std::array<Key, kKeys> keys{kTotal, kWidth, kCliques, kSize, kArea, kConflicts};
   uint64_t rest = draw >> 16;
   for (size_t k = 0; k < order.keys.size(); ++k) {

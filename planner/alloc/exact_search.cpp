@@ -85,7 +85,8 @@ class Search final : public Searcher {
   Stack stack_{};
   std::vector<Change<Unit>> undo_{};
   std::vector<uint64_t> key_{};
-  Span changed_{};  // hull of the cliques where a floor, effective floor or the set of items changed
+  Span
+      changed_{};  // hull of the cliques where a floor, effective floor or the set of items changed
 };
 
 template <typename Unit>
@@ -119,8 +120,8 @@ template <typename Unit>
 Outcome Search<Unit>::solve(const Entrant<Unit>* entrants, int32_t count, bool is_root) {
   const Stack::Mark mark = stack_.mark();
   const size_t undo = undo_.size();
-  Part<Unit> part = builder_.build(stack_, entrants, count,
-                                   is_root || shared_.rules.rerank ? order_ : nullptr);
+  Part<Unit> part =
+      builder_.build(stack_, entrants, count, is_root || shared_.rules.rerank ? order_ : nullptr);
   auto* order = stack_.take<int32_t>(static_cast<size_t>(count));
   std::iota(order, order + count, 0);
   std::sort(order, order + count, [&](int32_t a, int32_t b) {
@@ -185,7 +186,8 @@ Outcome Search<Unit>::place(Part<Unit>& part, const int32_t* order, int32_t coun
   return outcome;
 }
 
-// The item does not stand at its floor, nor do those of its shape. False when they can stand nowhere.
+// The item does not stand at its floor, nor do those of its shape. False when they can stand
+// nowhere.
 template <typename Unit>
 bool Search<Unit>::block(Part<Unit>& part, const int32_t* order, int32_t count, int32_t at) {
   const int32_t w = order[at];
@@ -248,8 +250,8 @@ bool Search<Unit>::push_up(Part<Unit>& part, const int32_t* order, int32_t count
     if (i == at) continue;
     const Unit floor = round_up(top, part.alignment[v]);
     if (part.fixed[v] != 0 || floor > part.latest[v]) return false;
-    const bool out_of_order = shared_.rules.same_span && part.size[v] > part.size[w] &&
-                              can_be_swapped(part, v, w);
+    const bool out_of_order =
+        shared_.rules.same_span && part.size[v] > part.size[w] && can_be_swapped(part, v, w);
     set_state(part, v, floor, floor, out_of_order ? 1 : 0);
     changed_.first = std::min(changed_.first, part.span[v].first);
     changed_.last = std::max(changed_.last, part.span[v].last);
@@ -429,8 +431,8 @@ std::unique_ptr<Searcher> make_searcher(const Shared& shared) {
   const int64_t capacity = capacity_in_units(instance, shared.capacity);
   check(0 <= instance.load && instance.load <= capacity, "the load is within the capacity");
   const bool narrow = capacity < kNarrow && std::ranges::all_of(instance.items, [](const Item& i) {
-    return i.alignment < kNarrow && i.fixed < kNarrow;
-  });
+                        return i.alignment < kNarrow && i.fixed < kNarrow;
+                      });
   if (narrow) return std::make_unique<Search<int32_t>>(shared);
   return std::make_unique<Search<int64_t>>(shared);
 }

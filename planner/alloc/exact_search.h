@@ -62,7 +62,8 @@ class Searcher {
   virtual ~Searcher() = default;
   // Places `items` (numbers in the instance; at most kLargestPart), or proves that they do not fit,
   // or gives up after `node_limit` nodes or when told to stop.
-  virtual Outcome run(const std::vector<int32_t>& items, const Order& order, int64_t node_limit) = 0;
+  virtual Outcome run(const std::vector<int32_t>& items, const Order& order,
+                      int64_t node_limit) = 0;
   // Of all runs together.
   virtual int64_t nodes() const = 0;
   // By item number, in units; meaningful for the items of a run that ended in kSolved.

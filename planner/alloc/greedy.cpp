@@ -63,17 +63,14 @@ double area(const Buffer& b) {
 std::vector<BufferId> sorted(const Problem& problem, PlacementOrder order) {
   switch (order) {
     case PlacementOrder::kSize:
-      return in_order_of(problem, [](const Buffer& b) {
-        return std::tuple(-b.size.count(), b.lifetime.lower);
-      });
+      return in_order_of(
+          problem, [](const Buffer& b) { return std::tuple(-b.size.count(), b.lifetime.lower); });
     case PlacementOrder::kStart:
-      return in_order_of(problem, [](const Buffer& b) {
-        return std::tuple(b.lifetime.lower, -b.size.count());
-      });
+      return in_order_of(
+          problem, [](const Buffer& b) { return std::tuple(b.lifetime.lower, -b.size.count()); });
     case PlacementOrder::kWidth:
-      return in_order_of(problem, [](const Buffer& b) {
-        return std::tuple(-width(b), -b.size.count());
-      });
+      return in_order_of(problem,
+                         [](const Buffer& b) { return std::tuple(-width(b), -b.size.count()); });
     case PlacementOrder::kArea:
       return in_order_of(problem, [](const Buffer& b) { return -area(b); });
     case PlacementOrder::kConflicts: {
@@ -88,8 +85,8 @@ std::vector<BufferId> sorted(const Problem& problem, PlacementOrder order) {
 }
 
 // `placed` is in order of offset.
-Bytes choose_offset(const Problem& problem, const std::vector<Placed>& placed,
-                    const Buffer& buffer, GapRule rule) {
+Bytes choose_offset(const Problem& problem, const std::vector<Placed>& placed, const Buffer& buffer,
+                    GapRule rule) {
   Bytes top;  // highest end of the neighbours passed
   std::optional<Bytes> best;
   Bytes best_room;

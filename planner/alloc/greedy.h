@@ -24,11 +24,11 @@
 
 namespace tidemark {
 
-// Each function returns offsets by BufferId. A buffer that is never live goes to 0, one with a fixed
-// offset there, whatever else stands there.
+// Each function returns offsets by BufferId. A buffer that is never live goes to 0, one with a
+// fixed offset there, whatever else stands there.
 
-// Each above the other and above every fixed one, the widest alignment first so that no more than the padding of each size is
-// lost.
+// Each above the other and above every fixed one, the widest alignment first so that no more than
+// the padding of each size is lost.
 std::vector<Bytes> place_apart(const Problem& problem);
 
 enum class PlacementOrder {

@@ -47,8 +47,7 @@ Plan lowest_floor(const Problem& problem) {
   std::optional<Plan> plan = plan_by_lowest_floor(problem, {});
   // Around fixed offsets there are gaps to fill.
   return plan ? std::move(*plan)
-              : greedy(problem, PlannerKind::kLowestFloor, PlacementOrder::kArea,
-                       GapRule::kLowest);
+              : greedy(problem, PlannerKind::kLowestFloor, PlacementOrder::kArea, GapRule::kLowest);
 }
 
 Plan exact_plan(const Problem& problem) {

@@ -10,13 +10,13 @@
 namespace tidemark {
 
 enum class PlannerKind {
-  kNoReuse,              // every buffer apart: the upper bound
-  kFirstFitBySize,       // largest first, each at the lowest gap among placed neighbours that fits
-  kBestFitByStart,       // earliest first, each in the smallest gap, as a run-time allocator
-  kBestOf,               // first-fit-by-size and best-fit-by-start, the lower peak; ties to the former
-  kLinearScan,           // earliest first, each at the lowest gap; optimal for buffers of one size
-  kFirstFitByWidth,      // longest life first
-  kFirstFitByArea,       // largest size times life first
+  kNoReuse,          // every buffer apart: the upper bound
+  kFirstFitBySize,   // largest first, each at the lowest gap among placed neighbours that fits
+  kBestFitByStart,   // earliest first, each in the smallest gap, as a run-time allocator
+  kBestOf,           // first-fit-by-size and best-fit-by-start, the lower peak; ties to the former
+  kLinearScan,       // earliest first, each at the lowest gap; optimal for buffers of one size
+  kFirstFitByWidth,  // longest life first
+  kFirstFitByArea,   // largest size times life first
   kFirstFitByConflicts,  // most neighbours first
   kBestFitBySize,        // largest first, each in the smallest gap
   kLowestFloor,          // whatever can stand lowest next, in several orders (skyline.h)
@@ -35,9 +35,9 @@ std::string_view name_of(PlannerKind kind);
 std::optional<PlannerKind> parse_planner(std::string_view name);
 
 // status is kProvedOptimal exactly when peak == lower bound. `planner` names who made the offsets:
-// of those made of others, the winner. kInfeasible, without offsets, when fixed offsets clash. CHECKs
-// that no size is negative; throws std::overflow_error when an end leaves 63 bits. kExact and
-// kPortfolio search a fixed number of nodes and may prove a lower bound above the load.
+// of those made of others, the winner. kInfeasible, without offsets, when fixed offsets clash.
+// CHECKs that no size is negative; throws std::overflow_error when an end leaves 63 bits. kExact
+// and kPortfolio search a fixed number of nodes and may prove a lower bound above the load.
 Plan plan(const Problem& problem, PlannerKind kind);
 
 }  // namespace tidemark

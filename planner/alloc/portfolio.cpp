@@ -20,10 +20,8 @@ constexpr size_t kMostBuffersForFits = 4000;
 constexpr int64_t kRepetitions = 60;
 
 constexpr std::array kFloorOrders{
-    Order{{Key::kTotal, Key::kWidth, Key::kArea}},
-    Order{{Key::kArea, Key::kSize, Key::kWidth}},
-    Order{{Key::kSize, Key::kArea, Key::kWidth}},
-    Order{{Key::kTotal, Key::kCliques, Key::kArea}},
+    Order{{Key::kTotal, Key::kWidth, Key::kArea}}, Order{{Key::kArea, Key::kSize, Key::kWidth}},
+    Order{{Key::kSize, Key::kArea, Key::kWidth}},  Order{{Key::kTotal, Key::kCliques, Key::kArea}},
     Order{{Key::kTotal, Key::kArea, Key::kWidth}},
 };
 
@@ -96,8 +94,8 @@ class Portfolio {
 
   Plan run() {
     const bool few = problem_.buffers.size() <= kMostBuffersForFits;
-    const bool fixed = std::ranges::any_of(problem_.buffers,
-                                           [](const Buffer& b) { return b.offset.has_value(); });
+    const bool fixed =
+        std::ranges::any_of(problem_.buffers, [](const Buffer& b) { return b.offset.has_value(); });
     if (few || fixed) {
       offer(with_totals(problem_, "first-fit-by-size", place_first_fit_by_size(problem_)));
       if (!done()) {
@@ -114,8 +112,8 @@ class Portfolio {
 
  private:
   bool done() const {
-    return best_ && (best_->status == PlanStatus::kProvedOptimal ||
-                     (options_.stop && options_.stop()));
+    return best_ &&
+           (best_->status == PlanStatus::kProvedOptimal || (options_.stop && options_.stop()));
   }
 
   void offer(std::optional<Plan> plan) {

@@ -9,7 +9,7 @@
 namespace tidemark {
 
 struct PortfolioOptions {
-  int64_t node_limit = 30'000;    // of the exact search; 0: none
+  int64_t node_limit = 30'000;     // of the exact search; 0: none
   int64_t placements = 4'000'000;  // of single buffers, by repeated lowest-floor passes
   uint64_t seed = 0;
   std::function<bool()> stop{};              // true: return the best plan so far
@@ -18,8 +18,9 @@ struct PortfolioOptions {
 
 // In order of cost: first fit by size, best fit by start, lowest floor in several orders, a short
 // exact search at the load, lowest floor repeated with what ended too high placed earlier, and the
-// exact search downward. Ends as soon as a peak meets the lower bound. `planner` names the stage that made the offsets. kProvedOptimal, kFeasible
-// (a valid plan, not proved), or kInfeasible when fixed offsets clash (no offsets then).
+// exact search downward. Ends as soon as a peak meets the lower bound. `planner` names the stage
+// that made the offsets. kProvedOptimal, kFeasible (a valid plan, not proved), or kInfeasible when
+// fixed offsets clash (no offsets then).
 Plan plan_by_portfolio(const Problem& problem, const PortfolioOptions& options = {});
 
 // Lowest floor (skyline.h) in several orders; then each repeated, with the buffers that ended above

@@ -9,9 +9,9 @@
 //    level 0 |####           ##    rises to 2 and becomes one with cliques 2-4.
 //             0 1 2 3 4 5 6 7
 //
-// This gives the same plan as taking, again and again, the item with the lowest floor, ties by rank.
-// A tree over (first, last clique) finds the first by rank within a valley. Memory O(n), time about
-// O(n log n) in practice: n queries and at most n valleys that rise.
+// This gives the same plan as taking, again and again, the item with the lowest floor, ties by
+// rank. A tree over (first, last clique) finds the first by rank within a valley. Memory O(n), time
+// about O(n log n) in practice: n queries and at most n valleys that rise.
 #pragma once
 
 #include <vector>

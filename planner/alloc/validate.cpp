@@ -100,15 +100,15 @@ class Judge {
              !in_a_gap(buffers_[i], instant) && !in_a_gap(buffers_[j], instant);
     };
     const auto after_a_gap = [&](const Buffer& buffer) {
-      return std::ranges::any_of(buffer.gaps, [&](const auto& gap) { return in_no_gap(gap.upper); });
+      return std::ranges::any_of(buffer.gaps,
+                                 [&](const auto& gap) { return in_no_gap(gap.upper); });
     };
     return in_no_gap(instants.lower) || after_a_gap(buffers_[i]) || after_a_gap(buffers_[j]);
   }
 
   static bool in_a_gap(const Buffer& buffer, int64_t instant) {
-    return std::ranges::any_of(buffer.gaps, [&](const auto& gap) {
-      return gap.lower <= instant && instant < gap.upper;
-    });
+    return std::ranges::any_of(
+        buffer.gaps, [&](const auto& gap) { return gap.lower <= instant && instant < gap.upper; });
   }
 
   // Does the buffer need memory at some instant of its own life?

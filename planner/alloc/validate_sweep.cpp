@@ -90,13 +90,14 @@ class Sweep {
   void report(size_t other, const Turn& turn) {
     const size_t first = std::min(other, turn.buffer);
     const size_t second = std::max(other, turn.buffer);
-    violations_.push_back({.rule = Rule::kOverlap,
-                           .first = BufferId::of(first),
-                           .second = BufferId::of(second),
-                           .message = fmt::format("buffer {} '{}' and buffer {} '{}' share addresses "
-                                                  "at instant {}",
-                                                  first, buffers_[first].name, second,
-                                                  buffers_[second].name, turn.instant)});
+    violations_.push_back(
+        {.rule = Rule::kOverlap,
+         .first = BufferId::of(first),
+         .second = BufferId::of(second),
+         .message = fmt::format("buffer {} '{}' and buffer {} '{}' share addresses "
+                                "at instant {}",
+                                first, buffers_[first].name, second, buffers_[second].name,
+                                turn.instant)});
   }
 
   const std::vector<Buffer>& buffers_;

@@ -41,7 +41,9 @@ RC_GTEST_PROP(PlannerLaws, ThePeakLiesBetweenTheLoadAndNoReuse,
   Bytes slack;
   for (const Buffer& buffer : problem.buffers) slack += Bytes::of(buffer.alignment.count() - 1);
   const Plan made = plan(problem, kind);
-  RC_ASSERT(made.lower_bound == peak_load(problem));
+  const bool may_prove_more = kind == PlannerKind::kExact || kind == PlannerKind::kPortfolio;
+  RC_ASSERT(peak_load(problem) <= made.lower_bound);
+  RC_ASSERT(may_prove_more || made.lower_bound == peak_load(problem));
   RC_ASSERT(made.lower_bound <= made.peak);
   RC_ASSERT(made.peak <= no_reuse_bytes(problem) + slack);
   if (kind == PlannerKind::kNoReuse) RC_ASSERT(made.peak <= no_reuse_bytes(problem));

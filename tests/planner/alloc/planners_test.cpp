@@ -20,7 +20,10 @@ TEST(PlannersTest, EachIsListedOnceUnderItsOwnName) {
     EXPECT_EQ(parse_planner(info.name), info.kind);
     EXPECT_FALSE(info.summary.empty());
   }
-  EXPECT_THAT(names, ElementsAre("no-reuse", "first-fit-by-size", "best-fit-by-start", "best-of"));
+  EXPECT_THAT(names, ElementsAre("no-reuse", "first-fit-by-size", "best-fit-by-start", "best-of",
+                                 "linear-scan", "first-fit-by-width", "first-fit-by-area",
+                                 "first-fit-by-conflicts", "best-fit-by-size", "lowest-floor",
+                                 "exact", "portfolio"));
   EXPECT_EQ(name_of(PlannerKind::kFirstFitBySize), "first-fit-by-size");
   EXPECT_EQ(name_of(PlannerKind::kBestFitByStart), "best-fit-by-start");
 }

@@ -130,8 +130,9 @@ struct Arbitrary<tidemark::Problem> {
 template <>
 struct Arbitrary<tidemark::PlannerKind> {
   static Gen<tidemark::PlannerKind> arbitrary() {
-    return gen::element(tidemark::PlannerKind::kNoReuse, tidemark::PlannerKind::kFirstFitBySize,
-                        tidemark::PlannerKind::kBestFitByStart, tidemark::PlannerKind::kBestOf);
+    std::vector<tidemark::PlannerKind> kinds;
+    for (const tidemark::PlannerInfo& info : tidemark::planners()) kinds.push_back(info.kind);
+    return gen::elementOf(kinds);
   }
 };
 

@@ -1,0 +1,70 @@
+#include "planner/alloc/conflict.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+bool is_live_at(const Buffer& buffer, int64_t instant) {
+  return std::ranges::any_of(occupied_intervals(buffer),
+                             [&](const auto& piece) { return piece.contains(instant); });
+}
+
+// The buffers live at the instant of the highest load, largest first, until they exceed the
+// capacity: without any one of them the rest is no larger than the capacity.
+std::vector<BufferId> overloaded(const Problem& problem, Bytes capacity) {
+  for (const Buffer& at : problem.buffers) {
+    for (const Interval<int64_t>& piece : occupied_intervals(at)) {
+      std::vector<BufferId> live;
+      for (size_t i = 0; i < problem.buffers.size(); ++i) {
+        const Buffer& buffer = problem.buffers[i];
+        if (is_ever_live(buffer) && is_live_at(buffer, piece.lower))
+          live.push_back(BufferId::of(i));
+      }
+      std::ranges::stable_sort(live, [&](BufferId a, BufferId b) {
+        return problem.buffers[b.index()].size < problem.buffers[a.index()].size;
+      });
+      Bytes sum;
+      for (size_t k = 0; k < live.size(); ++k) {
+        sum += problem.buffers[live[k].index()].size;
+        if (sum <= capacity) continue;
+        live.resize(k + 1);
+        std::ranges::sort(live);
+        return live;
+      }
+    }
+  }
+  return {};
+}
+
+Problem subset(const Problem& problem, const std::vector<BufferId>& ids) {
+  Problem few;
+  for (const BufferId id : ids) few.buffers.push_back(problem.buffers[id.index()]);
+  return few;
+}
+
+}  // namespace
+
+Infeasibility why_infeasible(const Problem& problem, Bytes capacity, const ExactOptions& options) {
+  if (capacity < peak_load(problem)) return {overloaded(problem, capacity), true, true};
+  if (decide(problem, capacity, options).status != PlanStatus::kInfeasible) return {};
+  Infeasibility found{.proved = true, .irreducible = true};
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (is_ever_live(problem.buffers[i])) found.buffers.push_back(BufferId::of(i));
+  }
+  // What the rest does without is not needed; once needed, always needed.
+  for (size_t k = 0; k < found.buffers.size();) {
+    std::vector<BufferId> rest = found.buffers;
+    rest.erase(rest.begin() + static_cast<int64_t>(k));
+    const PlanStatus status = decide(subset(problem, rest), capacity, options).status;
+    if (status == PlanStatus::kInfeasible) {
+      found.buffers = std::move(rest);
+    } else {
+      found.irreducible = found.irreducible && status != PlanStatus::kLimitReached;
+      ++k;
+    }
+  }
+  return found;
+}
+
+}  // namespace tidemark
