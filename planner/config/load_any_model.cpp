@@ -59,8 +59,10 @@ Result<ImportedModel> load_any_model(std::string_view name_or_path, const Import
     return is_file(path) ? read_hf_config(path, options) : no_file(name_or_path);
   }
   // A bare word is a built-in name first, even when a folder is called the same.
-  const bool is_path = name_or_path.find('/') != std::string_view::npos;
-  if (is_folder(path) && is_path) return load_folder(path, options);
+  const bool is_bare = name_or_path.find('/') == std::string_view::npos;
+  if (is_folder(path) && !(is_bare && find_config(ConfigKind::kModel, name_or_path))) {
+    return load_folder(path, options);
+  }
   Result<ModelSpec> model = load_model(name_or_path);
   if (!model) return model.diagnostics();
   return ImportedModel{.model = std::move(model).value(), .format = "YAML"};

@@ -14,7 +14,13 @@ Result<ExportedFile> write_as_gguf(const ModelSpec& model, const Quantization& q
                                    const WeightsInventory& weights,
                                    const std::filesystem::path& path) {
   std::vector<DType> types;
-  for (const WeightTensor& tensor : weights.tensors) types.push_back(tensor.dtype);
+  for (const WeightTensor& tensor : weights.tensors) {
+    if (ggml_id_of(tensor.dtype) < 0) {
+      return one_error("--quant", fmt::format("GGUF has no tensors of {}", name_of(tensor.dtype)),
+                       "name a GGUF file type, such as Q4_K_M");
+    }
+    types.push_back(tensor.dtype);
+  }
   const bool is_mix = quantization.kind == QuantKind::kFileType;
   Result<GgufHeader> header =
       is_mix

@@ -1,7 +1,11 @@
 #include "planner/model/quantized_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace tidemark {
@@ -20,17 +24,40 @@ DType tower_type(const ModelSpec& model, const WeightTensor& tensor) {
   return model.dtype == DType::kBf16 ? DType::kBf16 : DType::kF16;
 }
 
+int64_t n_draft_layer(const TransformerSpec& spec) {
+  int64_t sum = 0;
+  for (const StackSpec& stack : spec.stacks) {
+    if (stack.role == StackRole::kDraft) sum += static_cast<int64_t>(stack.layers.size());
+  }
+  return sum;
+}
+
+// A GGUF file numbers draft layers on behind the main ones: mtp.blk.0 of a model of 40 is blk.40.
+std::string recipe_name(const TransformerSpec& spec, const WeightTensor& tensor) {
+  if (tensor.stack < 0 || tensor.layer < 0) return tensor.name;
+  if (spec.stacks.at(static_cast<size_t>(tensor.stack)).role != StackRole::kDraft) {
+    return tensor.name;
+  }
+  const std::string prefix = fmt::format("mtp.blk.{}.", tensor.layer);
+  const int64_t layer = static_cast<int64_t>(spec.layers.size()) + tensor.layer;
+  return fmt::format("blk.{}.{}", layer, std::string_view(tensor.name).substr(prefix.size()));
+}
+
 Result<std::vector<DType>> chosen_types(const ModelSpec& model,
                                         const std::vector<WeightTensor>& tensors,
                                         const Quantization& quantization) {
   const TransformerSpec& spec = *model.transformer();
+  std::deque<std::string> names;  // whose texts `asked` refers to: they must not move
   std::vector<RecipeTensor> asked;
   for (const WeightTensor& tensor : tensors) {
     if (is_tower(spec, tensor)) continue;
-    asked.push_back({tensor.name, tensor.columns, tensor.rows, tensor.count});
+    names.push_back(recipe_name(spec, tensor));
+    asked.push_back({names.back(), tensor.columns, tensor.rows, tensor.count});
   }
   const std::vector<DType> stored(asked.size(), model.dtype);
-  Result<std::vector<DType>> types = tensor_types(recipe_model(model), asked, stored, quantization);
+  RecipeModel recipe = recipe_model(model);
+  recipe.n_layer += n_draft_layer(spec);
+  Result<std::vector<DType>> types = tensor_types(recipe, asked, stored, quantization);
   if (!types) return types.diagnostics();
   std::vector<DType> all;
   size_t next = 0;

@@ -94,8 +94,10 @@ std::string to_text(const ImportReport& report) {
   const auto size_line = [&](const char* label, Bytes value) {
     if (value > Bytes{}) line(label, bytes(value));
   };
-  line("Source", fmt::format("{}, stored as {}, {} tensors", report.format, report.stored_as,
-                             format_count(report.tensors)));
+  const std::string types = report.stored_as == "as-stored" ? "each tensor in its own type"
+                                                            : "stored as " + report.stored_as;
+  line("Source",
+       fmt::format("{}, {}, {} tensors", report.format, types, format_count(report.tensors)));
   if (report.context_trained > 0) {
     line("Context", fmt::format("{} tokens as trained", format_count(report.context_trained)));
   }

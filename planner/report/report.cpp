@@ -92,7 +92,8 @@ std::string fallback_note(DType asked, const WeightsInventory& weights) {
   int64_t fallen_back = 0;
   const WeightTensor* example = nullptr;
   for (const WeightTensor& tensor : weights.tensors) {
-    if (tensor.dtype == DType::kF32 || tensor.role == WeightRole::kPlain) continue;
+    const bool is_vector = tensor.rows <= 1 && tensor.count <= 1;
+    if (is_vector || tensor.is_bias || tensor.role == WeightRole::kPlain) continue;
     ++matrices;
     if (tensor.dtype == asked) continue;
     ++fallen_back;

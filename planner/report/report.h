@@ -61,6 +61,7 @@ struct WeightParts {
   Bytes layers{};
   Bytes stacks{};  // encoder, towers, counted draft heads
   Bytes other{};   // norms outside the layers, positions, tables
+  Bytes total() const { return embedding + head + layers + stacks + other; }
 };
 
 // The caches by what they keep.

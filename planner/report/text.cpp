@@ -25,9 +25,11 @@ std::string joined(const std::string& first, const std::string& second) {
   return first + "; " + second;
 }
 
-std::string weights_note(const WeightParts& parts) {
+// Of resident weights, only an embedding in flash makes the total smaller than its parts.
+std::string weights_note(const WeightParts& parts, Bytes held) {
   if (parts.embedding == Bytes{}) return "";
-  std::string note = fmt::format("embedding {}", format_bytes(parts.embedding));
+  std::string note = fmt::format("embedding {}{}", format_bytes(parts.embedding),
+                                 parts.total() > held ? " in flash" : "");
   if (parts.head > Bytes{}) note += fmt::format(", head {}", format_bytes(parts.head));
   return note;
 }
@@ -35,6 +37,10 @@ std::string weights_note(const WeightParts& parts) {
 std::string kv_note(const PlanReport& report) {
   if (report.kv_per_token == Bytes{} || report.memory.kv_cache == Bytes{}) return "";
   const StateParts& parts = report.state_parts;
+  if (parts.cross > Bytes{}) {
+    return fmt::format("self {} + cross {}", format_bytes(parts.full + parts.window),
+                       format_bytes(parts.cross));
+  }
   if (parts.window > Bytes{}) {
     return fmt::format("full {} + window {}, {} cells", format_bytes(parts.full),
                        format_bytes(parts.window), format_count(parts.window_cells));
@@ -50,7 +56,7 @@ std::string kv_note(const PlanReport& report) {
 // One note a part, in the order of memory_parts().
 std::vector<std::string> plan_part_notes(const PlanReport& report) {
   const std::string weights = report.strategy == "resident" || report.strategy.empty()
-                                  ? weights_note(report.weight_parts)
+                                  ? weights_note(report.weight_parts, report.memory.weights)
                                   : "most at once under " + one_line(report.strategy);
   const std::string compute =
       report.memory.compute == Bytes{}

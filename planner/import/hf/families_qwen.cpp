@@ -104,6 +104,7 @@ TransformerSpec read_qwen2_moe(ConfigReader& reader) {
 }
 
 TransformerSpec read_qwen3_moe(ConfigReader& reader) {
+  reader.pass_over({"use_qk_norm"});  // the class always has them
   const DecoderShape shape = read_shape(reader, kQwen3Moe);
   TransformerSpec spec = make_decoder(reader, shape, qwen3_layer(reader, shape), false);
   set_qwen_windows(reader, spec);

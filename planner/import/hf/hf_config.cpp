@@ -84,11 +84,23 @@ void refuse_overflow(ConfigNotes& notes) {
       {.where = {.file = notes.file}, .message = "the sizes multiply to more than 63 bits hold"});
 }
 
+// No family asks for more experts a token than there are.
+void refuse_idle_routing(ConfigReader& reader, const TransformerSpec& spec) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (layer.moe.n_expert_used <= layer.moe.n_expert) continue;
+    reader.refuse("num_experts_per_tok",
+                  fmt::format("{} of {} experts", layer.moe.n_expert_used, layer.moe.n_expert),
+                  "a token cannot use more experts than there are");
+    return;
+  }
+}
+
 // Single sizes are bounded, their products are not. What is counted in 8 bytes a value here can be
 // counted in any type later.
 void read_dims(ConfigReader& reader, const HfFamily& family, ModelSpec& model) {
   try {
     model.dims = family.read(reader);
+    refuse_idle_routing(reader, *model.transformer());
     if (reader.ok()) weights_inventory(model, DType::kF64);
   } catch (const std::overflow_error&) {
     refuse_overflow(reader.notes());
