@@ -14,6 +14,7 @@
 #include "planner/alloc/planners.h"
 #include "planner/config/load_any_model.h"
 #include "planner/config/setting_reader.h"
+#include "planner/model/quantized_weights.h"
 #include "planner/model/scale.h"
 #include "planner/model/transform.h"
 
@@ -159,17 +160,10 @@ class Resolver {
       scenario_.quant = named.value_or(Quantization{});
       read_.record("quant", std::string(name_of(scenario_.quant)), stated->origin);
     } else {
-      read_.record("quant", std::string(stored_name()), "model " + scenario_.model.name);
+      read_.record("quant", std::string(stored_name(scenario_.model)),
+                   "model " + scenario_.model.name);
     }
     quantization_details();
-  }
-
-  // As the model is stored: one type for all tensors, a packing, or whatever its file holds.
-  std::string_view stored_name() const {
-    const ModelSpec& model = scenario_.model;
-    if (!model.stored.empty()) return "as-stored";
-    return model.stored_as.kind == QuantKind::kAsStored ? name_of(model.dtype)
-                                                        : name_of(model.stored_as);
   }
 
   void quantization_details() {

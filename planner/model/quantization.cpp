@@ -99,6 +99,13 @@ bool is_offered(const Format& format) {
   return format.quantized && !is_for_activations && !parse_file_type(format.name);
 }
 
+std::string_view summary_of(DType format) {
+  if (format == DType::kInt8 || format == DType::kInt4) {
+    return "symmetric, one fp16 scale a row, for all matrices";
+  }
+  return rule_of(format).summary;
+}
+
 std::vector<QuantizationInfo> make_table() {
   std::vector<QuantizationInfo> table;
   table.push_back({.name = std::string(kAsStored), .summary = "as the model file holds it"});
@@ -115,7 +122,7 @@ std::vector<QuantizationInfo> make_table() {
     table.push_back({.name = std::string(format.name),
                      .kind = QuantKind::kFormat,
                      .bits_per_weight = bits_per_weight(format.dtype),
-                     .summary = std::string(rule_of(format.dtype).summary)});
+                     .summary = std::string(summary_of(format.dtype))});
   }
   return table;
 }

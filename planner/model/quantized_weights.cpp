@@ -99,6 +99,12 @@ WeightsInventory file_inventory(const ModelSpec& model) {
 
 }  // namespace
 
+std::string_view stored_name(const ModelSpec& model) {
+  if (!model.stored.empty()) return "as-stored";
+  const bool is_packed = model.stored_as.kind != QuantKind::kAsStored;
+  return is_packed ? name_of(model.stored_as) : name_of(model.dtype);
+}
+
 RecipeModel recipe_model(const ModelSpec& model) {
   RecipeModel recipe{.architecture = model.architecture, .n_layer = model.n_layer()};
   const TransformerSpec* spec = model.transformer();

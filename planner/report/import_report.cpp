@@ -12,12 +12,6 @@
 namespace tidemark {
 namespace {
 
-std::string stored_name(const ModelSpec& model) {
-  if (!model.stored.empty()) return "as-stored";
-  return std::string(model.stored_as.kind == QuantKind::kAsStored ? name_of(model.dtype)
-                                                                  : name_of(model.stored_as));
-}
-
 std::vector<std::string> towers_of(const TransformerSpec& spec) {
   std::vector<std::string> towers;
   for (const StackSpec& stack : spec.stacks) {
@@ -64,7 +58,7 @@ Result<ImportReport> make_import_report(const ImportedModel& imported) {
   const Result<WeightsInventory> weights = quantized_weights(model, Quantization{});
   if (!weights) return weights.diagnostics();
   ImportReport report{.format = imported.format,
-                      .stored_as = stored_name(model),
+                      .stored_as = std::string(stored_name(model)),
                       .weight_parts = weight_parts_of(*weights),
                       .tensors = static_cast<int64_t>(weights->tensors.size()),
                       .elements = weights->elements,

@@ -44,7 +44,7 @@ $ tidemark plan ./broken.yaml --device ./device.yaml
 $ tidemark plan minicpm-2b --quant int5 -c 010 --device galaxy-s32 --budget 2G --strategy layerwize
 error: --device: there is no device called "galaxy-s32"
   hint: there are: galaxy-s23, mac-m1-8, demo-3gb, oneplus-12r, pixel-8, orin-nano-8, rpi-5-8-nvme, iphone-15-pro
-error: --quant: "int5" is not a weight format
+error: --quant: "int5" is no weight format
   hint: did you mean "int8"?
 error: --ctx-size: "010" has a leading zero
   hint: some readers take it for an octal number
@@ -67,7 +67,7 @@ error: model: is not given
 [exit 2]
 $ tidemark plan nosuch
 error: MODEL: there is no model called "nosuch"
-  hint: there are: demo-blocks, minicpm-2b, demo-layers, llama-2-7b, smollm-1.7b, llama-3.1-8b, llama-3.2-1b, llama-3.2-3b, tinyllama-1.1b, mistral-7b-v0.2
+  hint: there are: gpt2, phi-2, phi-4, yi-34b, gpt2-xl, kimi-k2, mimo-7b, olmo-1b, olmo-7b, phi-1.5, qwen-7b, t5-base, t5-small, bloom-1b7, bloom-7b1, falcon-7b, gemma-2b, gemma-7b, glm-4-9b, gpt-j-6b and 199 more
 [exit 2]
 $ tidemark plan minicpm-2b --ctxsize 12
 error: The following arguments were not expected: 12 --ctxsize

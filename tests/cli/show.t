@@ -131,10 +131,12 @@ $ tidemark plan tinyllama-1.1b --show graph:training
 error: --show: there is no phase 'training'
   hint: prefill or decode
 [exit 2]
-$ tidemark list models | head -n 3
-  model            architecture  layers     parameters  stored_as
-  demo-blocks      layer-list         5       2.86 GiB  sizes only
-  demo-layers      layer-list         6       3.17 GiB  sizes only
+$ tidemark list models | grep -E "^  (model|demo-blocks|minicpm-2b|deepseek-r1|jamba-v0.1) "
+  model                          architecture     layers         parameters  stored_as
+  deepseek-r1                    deepseek2            61    671,026,419,200  fp8_e4m3_b128
+  demo-blocks                    layer-list            5           2.86 GiB  sizes only
+  jamba-v0.1                     jamba                32     51,570,323,328  bf16
+  minicpm-2b                     minicpm              40      2,724,880,896  bf16
 $ tidemark list devices | head -n 3
   device           memory  for_apps  flash_read  description
   demo-3gb       2.79 GiB  2.33 GiB    280 MB/s  The 3 GB device of the worked examples: 2.5 GB available, red line 2.25 GB
@@ -149,29 +151,33 @@ $ tidemark list strategies
   layerwise      one weight unit at a time          every unit, every pass, not overlapped
   double-buffer  two units in slots that alternate  the next unit while this one computes
   block-cache    what the cache policy keeps        on a miss
-$ tidemark list quants
-  quant  block_elements  block_bytes  row_bytes  bits_per_weight
-  f32                 1            4          0               32
-  f16                 1            2          0               16
-  bf16                1            2          0               16
-  int8                1            1          2                8
-  int4                2            1          2                4
-  Q8_0               32           34          0              8.5
-  Q4_0               32           18          0              4.5
-  Q4_K              256          144          0              4.5
-  Q6_K              256          210          0           6.5625
+$ tidemark list quants | grep -E "^  (quant|as-stored|Q4_K_M|int8|gptq4_g128|mlx4_g64) "
+  quant            kind            bits_per_weight  summary
+  as-stored        as stored       -                as the model file holds it
+  Q4_K_M           GGUF file type  4.89             GGUF file type, mostly Q4_K
+  int8             format          8.00             symmetric, one fp16 scale a row, for all matrices
+  gptq4_g128       format          4.16             packed integers inside the layers, f16 elsewhere
+  mlx4_g64         format          4.50             MLX groups for all matrices
 $ tidemark list planners
-  planner            summary
-  no-reuse           every buffer apart: the upper bound
-  first-fit-by-size  largest first, each at the lowest offset that is free
-  best-fit-by-start  earliest first, each in the smallest gap that holds it, as a run-time allocator
-  best-of            the lower peak of first-fit-by-size and best-fit-by-start
+  planner                 summary
+  no-reuse                every buffer apart: the upper bound
+  first-fit-by-size       largest first, each at the lowest offset that is free
+  best-fit-by-start       earliest first, each in the smallest gap that holds it, as a run-time allocator
+  best-of                 the lower peak of first-fit-by-size and best-fit-by-start
+  linear-scan             earliest first, each at the lowest offset that is free
+  first-fit-by-width      longest life first, each at the lowest offset that is free
+  first-fit-by-area       largest size times life first, each at the lowest offset that is free
+  first-fit-by-conflicts  most neighbours first, each at the lowest offset that is free
+  best-fit-by-size        largest first, each in the smallest gap that holds it
+  lowest-floor            whatever can stand lowest next, in several orders; for very many buffers
+  exact                   search for the lowest peak, with proof
+  portfolio               fits, lowest floor and exact search by rising cost, until the peak is proved
 $ tidemark list quants --json | head -n 8
 {
   "schema": "tidemark.list/1",
   "tool_version": "0.1.0",
   "list": "quants",
   "rows": [
-    {"quant": "f32", "block_elements": "1", "block_bytes": "4", "row_bytes": "0", "bits_per_weight": "32"},
-    {"quant": "f16", "block_elements": "1", "block_bytes": "2", "row_bytes": "0", "bits_per_weight": "16"},
-    {"quant": "bf16", "block_elements": "1", "block_bytes": "2", "row_bytes": "0", "bits_per_weight": "16"},
+    {"quant": "as-stored", "kind": "as stored", "bits_per_weight": "-", "summary": "as the model file holds it"},
+    {"quant": "F32", "kind": "GGUF file type", "bits_per_weight": "32.00", "summary": "GGUF file type, matrices f32"},
+    {"quant": "F16", "kind": "GGUF file type", "bits_per_weight": "16.00", "summary": "GGUF file type, matrices f16"},
