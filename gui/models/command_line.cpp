@@ -33,11 +33,14 @@ std::vector<std::string> command_arguments(std::string_view verb, const SettingL
     const std::string key(info.key);
     const auto edit = layers.edits.find(key);
     if (edit == layers.edits.end() || key == "model") continue;
+    const std::string origin = flag_origin(key);
+    const std::string flag = origin.substr(origin.find(' ') + 1);
     if (info.flags.empty()) {
       arguments.insert(arguments.end(), {"--set", key + "=" + edit->second.text});
+    } else if (info.value.empty()) {
+      arguments.push_back(flag + "=" + edit->second.text);
     } else {
-      const std::string origin = flag_origin(key);
-      arguments.insert(arguments.end(), {origin.substr(origin.find(' ') + 1), edit->second.text});
+      arguments.insert(arguments.end(), {flag, edit->second.text});
     }
   }
   return arguments;

@@ -75,8 +75,11 @@ class Parser {
       add(name, "is not a flag of tidemark-gui", suggestion(name, "flags are", known));
       return;
     }
+    const SettingInfo* setting = setting_of_flag(name);
     if (equals != std::string::npos) {
       value(name, argument.substr(equals + 1));
+    } else if (setting != nullptr && setting->value.empty()) {
+      value(name, "on");
     } else if (next_ < arguments_.size()) {
       value(name, arguments_[next_++]);
     } else {

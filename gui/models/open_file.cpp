@@ -60,6 +60,14 @@ Result<OpenedFile> open_name(const std::string& name) {
   return OpenedFile(OpenedScenario{.file = name, .settings = std::move(settings).value()});
 }
 
+// What an importer reads, not this window: it is checked when it is run.
+bool is_model_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path extension = path.extension();
+  return extension == ".gguf" || extension == ".safetensors" || path.filename() == "config.json" ||
+         std::filesystem::is_regular_file(path / "config.json", ignored);
+}
+
 }  // namespace
 
 Result<OpenedFile> open_file(const std::string& file) {
@@ -68,11 +76,13 @@ Result<OpenedFile> open_file(const std::string& file) {
   if (is_bare && !std::filesystem::exists(file, ignored)) return open_name(file);
   // Without a folder it would be taken for a built-in name when the settings are resolved.
   const std::string path = is_bare ? "./" + file : file;
+  if (is_model_file(path)) return OpenedFile(OpenedConfig{.key = "model", .file = path});
   return path.ends_with(".json") ? open_replay(path) : open_yaml(path);
 }
 
 QString openable_files() {
-  return QStringLiteral("Scenario, model, device, engine or replay (*.yaml *.yml *.json)");
+  return QStringLiteral(
+      "Scenario, model, device, engine or replay (*.yaml *.yml *.json *.gguf *.safetensors)");
 }
 
 }  // namespace tidemark

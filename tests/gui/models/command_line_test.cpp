@@ -41,6 +41,12 @@ TEST(CommandLine, AScenarioFileIsNamedInsteadOfItsSettings) {
               ElementsAre("simulate", "--scenario", "demo.yaml", "--quant", "int4"));
 }
 
+// `--swa-full off` would leave "off" to be taken for a model.
+TEST(CommandLine, ASwitchCarriesItsValue) {
+  EXPECT_THAT(command_arguments("plan", layers_of({{"swa_full", "off"}, {"pure", "on"}})),
+              ElementsAre("plan", "--pure=on", "--swa-full=off"));
+}
+
 TEST(CommandLine, PlainWordsStandUnquoted) {
   EXPECT_EQ(command_line("plan", layers_of({{"model", "minicpm-2b"}, {"ctx_size", "512"}})),
             "tidemark plan minicpm-2b --ctx-size 512");

@@ -32,11 +32,21 @@ TEST(LaunchOptions, TakesTheFlagsOfEverySetting) {
   for (const SettingInfo& info : settings_table()) {
     if (info.flags.empty()) continue;
     const std::string flag(info.flags.substr(0, info.flags.find(',')));
-    const Result<LaunchOptions> options = parse_launch_options({flag, "1"});
+    const bool is_switch = info.value.empty();  // takes a value only behind an equals sign
+    const std::string long_flag(info.flags.substr(info.flags.find(',') + 1));
+    const Result<LaunchOptions> options =
+        is_switch ? parse_launch_options({long_flag + "=1"}) : parse_launch_options({flag, "1"});
     ASSERT_TRUE(options.ok()) << flag;
     EXPECT_THAT(options->settings, ElementsAre(Pair(std::string(info.key), "1")));
     EXPECT_THAT(launch_help(), HasSubstr(flag));
   }
+}
+
+TEST(LaunchOptions, ASwitchDoesNotTakeTheModelForItsValue) {
+  const Result<LaunchOptions> options = parse_launch_options({"--swa-full", "gemma-3-1b"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_THAT(options->settings, ElementsAre(Pair("swa_full", "on")));
+  EXPECT_THAT(options->files, ElementsAre("gemma-3-1b"));
 }
 
 TEST(LaunchOptions, RefusesWhatItDoesNotKnowWithTheNearestFlag) {

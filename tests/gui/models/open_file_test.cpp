@@ -41,6 +41,17 @@ TEST_F(OpenFile, KnowsModelsDevicesAndEngines) {
   }
 }
 
+TEST_F(OpenFile, LeavesModelFilesToTheImporters) {
+  for (const char* name : {"m.gguf", "m.safetensors", "config.json"}) {
+    const Result<OpenedFile> opened = open_file(write(name, "{}"));
+    ASSERT_TRUE(opened.ok()) << name;
+    EXPECT_EQ(std::get<OpenedConfig>(*opened).key, "model");
+  }
+  const Result<OpenedFile> folder = open_file(folder_.path().string());
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ(std::get<OpenedConfig>(*folder).file, folder_.path().string());
+}
+
 TEST_F(OpenFile, TakesABareNameForAScenarioElseAModel) {
   const Result<OpenedFile> scenario = open_file("minicpm-2b-phone");
   ASSERT_TRUE(scenario.ok());
