@@ -46,7 +46,7 @@ Listing list_models() {
         const bool sized = model.layer_list() != nullptr;
         return {model.architecture, std::to_string(model.n_layer()),
                 sized ? format_bytes(weights.bytes) : format_count(weights.parameters),
-                sized ? "sizes only" : std::string(stored_name(model))};
+                std::string(stored_name(model))};
       });
 }
 

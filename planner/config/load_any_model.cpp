@@ -9,6 +9,7 @@
 #include "planner/config/load.h"
 #include "planner/import/gguf/gguf_model.h"
 #include "planner/import/hf/hf_config.h"
+#include "planner/import/safetensors_model.h"
 
 namespace tidemark {
 namespace {
@@ -28,16 +29,14 @@ Diagnostics no_file(std::string_view name_or_path) {
                    "write a built-in name, or the path of a model file or of its folder");
 }
 
-// A safetensors file names tensors, not an architecture.
+// A safetensors file names tensors, not an architecture; alone it is a list of sizes.
 Result<ImportedModel> load_safetensors(const std::filesystem::path& path,
                                        const ImportOptions& options) {
   if (!is_file(path)) return no_file(path.string());
   const std::filesystem::path config = path.parent_path() / "config.json";
   if (is_file(config)) return read_hf_config(config, options);
-  return Diagnostics{{.where = {.file = path.string()},
-                      .path = "model",
-                      .message = "a safetensors file does not say what its tensors are for",
-                      .hint = "put the model's config.json beside it"}};
+  const Result<SafetensorsHeader> header = read_safetensors(path);
+  return header ? sizes_of_safetensors(path.string(), *header) : header.diagnostics();
 }
 
 Result<ImportedModel> load_folder(const std::filesystem::path& path, const ImportOptions& options) {

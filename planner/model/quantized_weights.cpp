@@ -100,6 +100,7 @@ WeightsInventory file_inventory(const ModelSpec& model) {
 }  // namespace
 
 std::string_view stored_name(const ModelSpec& model) {
+  if (model.layer_list() != nullptr) return "sizes only";
   if (!model.stored.empty()) return "as-stored";
   const bool is_packed = model.stored_as.kind != QuantKind::kAsStored;
   return is_packed ? name_of(model.stored_as) : name_of(model.dtype);

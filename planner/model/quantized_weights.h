@@ -19,7 +19,7 @@ Result<WeightsInventory> quantized_weights(const ModelSpec& model,
                                            const Quantization& quantization);
 
 // How the model is stored, in one word: the type of all its tensors, the packing of its matrices,
-// or "as-stored" when a file's table says it tensor by tensor.
+// "sizes only" of a layer list, or "as-stored" when a file's table says it tensor by tensor.
 std::string_view stored_name(const ModelSpec& model);
 
 // What the recipes need to know of a model.

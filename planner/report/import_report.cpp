@@ -88,8 +88,9 @@ std::string to_text(const ImportReport& report) {
   const auto size_line = [&](const char* label, Bytes value) {
     if (value > Bytes{}) line(label, bytes(value));
   };
-  const std::string types = report.stored_as == "as-stored" ? "each tensor in its own type"
-                                                            : "stored as " + report.stored_as;
+  std::string types = "stored as " + report.stored_as;
+  if (report.stored_as == "as-stored") types = "each tensor in its own type";
+  if (report.stored_as == "sizes only") types = report.stored_as;
   line("Source",
        fmt::format("{}, {}, {} tensors", report.format, types, format_count(report.tensors)));
   if (report.context_trained > 0) {

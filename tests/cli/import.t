@@ -45,6 +45,17 @@ dtype: bf16
 $ tidemark plan hub --quant Q4_K_M --json | grep weights_bytes
     "weights_bytes": 1799561826,
 
+# A safetensors file alone has sizes and no meaning: 2 B for each of 2,724,880,896 values.
+$ tidemark export minicpm-2b --quant f16 -o alone.safetensors
+alone.safetensors: 362 tensors, 5.08 GiB (5,450,170,512 B), 34.6 KiB (35,472 B) of it on disk
+$ tidemark import alone.safetensors --format table | tail -n 6
+Model      alone (layer-list), 42 layers, 5.08 GiB as stored
+Source     safetensors, sizes only, 42 tensors
+Layers     5.08 GiB (5,450,135,040 B)
+Files      2,724,880,896 elements, 5.08 GiB (5,450,135,040 B), as the files state
+Warning    No config.json stands beside the file: the sizes of its weights are known, what they
+           compute, and so the activations and the KV cache, is not.
+
 # Formats.
 $ tidemark plan minicpm-2b --quant Q4_K_M --pure --json | grep weights_bytes
     "weights_bytes": 1599742224,
