@@ -45,7 +45,7 @@ dtype: bf16
 $ tidemark plan hub --quant Q4_K_M --json | grep weights_bytes
     "weights_bytes": 1799561826,
 
-# A safetensors file alone has sizes and no meaning: 2 B for each of 2,724,880,896 values.
+# A safetensors file alone has sizes and no meaning. As f16: norms are f32, all else takes 2 B a value.
 $ tidemark export minicpm-2b --quant f16 -o alone.safetensors
 alone.safetensors: 362 tensors, 5.08 GiB (5,450,170,512 B), 34.6 KiB (35,472 B) of it on disk
 $ tidemark import alone.safetensors --format table | tail -n 6
