@@ -45,6 +45,7 @@ class Decision {
   Outcome run() {
     std::vector<std::vector<int32_t>> parts = exact::independent_parts(instance_);
     std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.size(); });
+    if (!parts.empty() && parts.back().size() > exact::kLargestPart) return Outcome::kLimit;
     for (const auto& part : parts) {
       const Outcome outcome = solve(part);
       if (outcome != Outcome::kSolved) return outcome;
@@ -67,7 +68,6 @@ class Decision {
   // Two rounds over the standard orders, each beside a disturbed one; then disturbed ones alone,
   // mostly short, sometimes long.
   Outcome solve(const std::vector<int32_t>& part) {
-    if (part.size() > exact::kLargestPart) return Outcome::kLimit;
     const auto size = static_cast<int64_t>(part.size());
     int64_t limit = std::max(kFewestNodes, kNodesPerItem * size);
     for (int round = 0; round < kRounds; ++round, limit *= 2) {
@@ -117,8 +117,8 @@ Bytes next_capacity(const Instance& instance, Bytes capacity) {
 
 Plan decide(const Problem& problem, Bytes capacity, const ExactOptions& options) {
   Plan plan{.planner = "exact", .status = PlanStatus::kInfeasible};
-  plan.lower_bound = peak_load(problem);
   const Instance instance = exact::make_instance(problem);
+  plan.lower_bound = std::max(peak_load(problem), padded_load(instance));
   if (capacity < plan.lower_bound || !instance.representable ||
       capacity_in_units(instance, capacity) < instance.load) {
     return plan;
@@ -137,7 +137,7 @@ Plan decide(const Problem& problem, Bytes capacity, const ExactOptions& options)
 Plan minimise(const Problem& problem, Plan best, const ExactOptions& options) {
   const Instance instance = exact::make_instance(problem);
   if (!instance.representable) return best;
-  best.lower_bound = std::max(best.lower_bound, peak_load(problem));
+  best.lower_bound = std::max({best.lower_bound, peak_load(problem), padded_load(instance)});
   best.nodes = 0;
   int64_t budget = kNodesPerTry * static_cast<int64_t>(instance.items.size());
   int64_t step = (best.peak - best.lower_bound).count();  // down from the best plan
@@ -150,6 +150,8 @@ Plan minimise(const Problem& problem, Plan best, const ExactOptions& options) {
     const Bytes target = std::max(best.lower_bound, best.peak - Bytes::of(step));
     Plan plan = decide(problem, target, once);
     const int64_t nodes = best.nodes + plan.nodes;
+    // Too large for the search: trying again would change nothing.
+    if (plan.status == PlanStatus::kLimitReached && plan.nodes == 0) break;
     if (!plan.offsets.empty() && plan.peak < best.peak) {
       plan.lower_bound = best.lower_bound;
       plan.nodes = nodes;

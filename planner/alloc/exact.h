@@ -3,7 +3,7 @@
 //
 //   five buffers of problem.h:  decide(12) -> plan of peak 12, proved optimal (12 is the load)
 //                               decide(11) -> infeasible
-//   three of 2, live [0,2) [1,3) [0,3), alignment 2 ... see ExactTest for cases worked by hand.
+//   the bound counts padding: two of 4 bytes at multiples of 8 need 12
 //
 // Parts of the problem that share no instant are solved apart. Each is searched under one order
 // after the other (exact_rank.h), with a limit of nodes that doubles from round to round: a search
@@ -27,9 +27,9 @@ struct ExactOptions {
   size_t table_bytes = size_t{64} << 20;  // for states known to fail
 };
 
-// A plan with peak <= capacity (kProvedOptimal when the peak is the load, else kFeasible),
-// kInfeasible only when proved (no offsets then), kLimitReached otherwise (no offsets).
-// Deterministic unless `stop` decides.
+// A plan with peak <= capacity (kProvedOptimal when the peak is the lower bound, else kFeasible),
+// kInfeasible only when proved (no offsets then), kLimitReached otherwise (no offsets), at once
+// when a part has more than exact::kLargestPart buffers. Deterministic unless `stop` decides.
 Plan decide(const Problem& problem, Bytes capacity, const ExactOptions& options = {});
 
 // The lowest plan found, starting from `best`, a valid plan: kProvedOptimal or kLimitReached.

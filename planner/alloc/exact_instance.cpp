@@ -144,6 +144,31 @@ int64_t capacity_in_units(const Instance& instance, Bytes capacity) {
   return align_up(capacity, Alignment::of(instance.granule)).count() / instance.unit;
 }
 
+Bytes padded_load(const Instance& instance) {
+  constexpr size_t kMostItems = 5000;
+  int64_t most = 0;
+  for (const Item& item : instance.items) {
+    most = std::max(most, checked_mul(item.size, instance.unit) - item.useful);
+  }
+  if (most == 0 || instance.items.size() > kMostItems) {
+    return Bytes::of(std::max<int64_t>(0, checked_mul(instance.load, instance.unit) - most));
+  }
+  std::vector<int64_t> total(static_cast<size_t>(instance.cliques), 0);
+  std::vector<int64_t> padding(static_cast<size_t>(instance.cliques), 0);
+  for (const Item& item : instance.items) {
+    const int64_t padded = checked_mul(item.size, instance.unit);
+    for (const Span& piece : item.pieces) {
+      for (auto k = static_cast<size_t>(piece.first); k <= static_cast<size_t>(piece.last); ++k) {
+        total[k] = checked_add(total[k], padded);
+        padding[k] = std::max(padding[k], padded - item.useful);
+      }
+    }
+  }
+  int64_t bound = 0;
+  for (size_t k = 0; k < total.size(); ++k) bound = std::max(bound, total[k] - padding[k]);
+  return Bytes::of(bound);
+}
+
 int64_t latest_offset(const Instance& instance, const Item& item, Bytes capacity) {
   const int64_t room = capacity.count() - item.useful;
   return room < 0 ? -1 : room / instance.unit;

@@ -58,6 +58,12 @@ int64_t capacity_in_units(const Instance& instance, Bytes capacity);
 // The highest offset, in units, at which the item still ends within `capacity`; negative when none.
 int64_t latest_offset(const Instance& instance, const Item& item, Bytes capacity);
 
+// No plan ends below this, in bytes: in each clique all but the topmost item fill their padding
+// too.
+//   Two of 4 bytes at multiples of 8: 8 + 4 = 12, though the load is 8.
+// With more than 5,000 items the largest padding of all stands for that of each clique.
+Bytes padded_load(const Instance& instance);
+
 // The items of each part that shares no instant with another part, by time.
 std::vector<std::vector<int32_t>> independent_parts(const Instance& instance);
 

@@ -37,7 +37,7 @@ constexpr std::array kPlanners{
 };
 
 // Nodes of the exact search, of which each takes some microseconds.
-constexpr int64_t kExactNodes = 200'000;
+constexpr int64_t kExactNodes = 100'000;
 
 Plan greedy(const Problem& problem, PlannerKind kind, PlacementOrder order, GapRule rule) {
   return with_totals(problem, name_of(kind), place_greedily(problem, order, rule));

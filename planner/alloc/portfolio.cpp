@@ -90,7 +90,9 @@ std::vector<Bytes> in_bytes(const Problem& problem, const Instance& instance,
 class Portfolio {
  public:
   Portfolio(const Problem& problem, const PortfolioOptions& options)
-      : problem_(problem), options_(options) {}
+      : problem_(problem),
+        options_(options),
+        bound_(std::max(peak_load(problem), padded_load(exact::make_instance(problem)))) {}
 
   Plan run() {
     const bool few = problem_.buffers.size() <= kMostBuffersForFits;
@@ -119,6 +121,8 @@ class Portfolio {
   void offer(std::optional<Plan> plan) {
     if (!plan || (best_ && best_->peak <= plan->peak)) return;
     best_ = std::move(plan);
+    best_->lower_bound = bound_;
+    if (best_->peak == bound_) best_->status = PlanStatus::kProvedOptimal;
     if (options_.found) options_.found(*best_);
   }
 
@@ -151,6 +155,7 @@ class Portfolio {
 
   const Problem& problem_;
   const PortfolioOptions& options_;
+  Bytes bound_;
   std::optional<Plan> best_{};
   int64_t nodes_ = 0;
 };
