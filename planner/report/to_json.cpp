@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/report/import_report.h"
+#include "planner/report/pack_report.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/tables.h"
@@ -303,6 +304,45 @@ std::string to_json(std::span<const SimReport> reports) {
 
 std::string to_json(std::span<const ReplayReport> reports) {
   return print_documents(kReplaySchema, reports);
+}
+
+std::string to_json(const PackReport& report) {
+  const Plan& plan = report.plan;
+  const bool has_plan = !plan.offsets.empty();
+  Json json = Json{{"schema", "tidemark.pack/1"},
+                   {"tool_version", kToolVersion},
+                   {"instance", report.instance},
+                   {"buffers", report.buffers},
+                   {"capacity", or_null(report.capacity)},
+                   {"planner", plan.planner},
+                   {"status", name_of(plan.status)},
+                   {"peak_bytes", has_plan ? Json(plan.peak.count()) : Json(nullptr)},
+                   {"lower_bound_bytes", plan.lower_bound.count()},
+                   {"load_bytes", report.load.count()},
+                   {"no_reuse_bytes", report.no_reuse.count()},
+                   {"nodes", plan.nodes},
+                   {"solve_wall_ns", report.solve_wall.count()},
+                   {"limited_by_time", report.limited_by_time},
+                   {"peak_instant", report.peak_instant},
+                   {"peak_buffers", report.peak_buffers},
+                   {"largest", Json::array()},
+                   {"hole", nullptr},
+                   {"notes", report.notes}};
+  for (const PeakBuffer& buffer : report.largest) {
+    json["largest"].push_back(
+        Json{{"name", buffer.name},
+             {"offset", has_plan ? Json(buffer.offset.count()) : Json(nullptr)},
+             {"size_bytes", buffer.size.count()},
+             {"instants", buffer.lifetime},
+             {"saves_bytes", buffer.saves.count()}});
+  }
+  if (report.hole) {
+    json["hole"] = Json{{"offset", report.hole->offset.count()},
+                        {"size_bytes", report.hole->size.count()},
+                        {"above", report.hole->above},
+                        {"above_instants", report.hole->above_lifetime}};
+  }
+  return Printer().take(json);
 }
 
 std::string to_json(const ImportReport& report) {
