@@ -304,9 +304,8 @@ void add_sweep(CommandLine& line) {
   });
 }
 
-void add_file_flags(CLI::App& verb, OutputOptions& output) {
-  verb.add_option("-o,--output", output.file, "Write to FILE instead of standard output")
-      ->option_text("FILE");
+void add_file_flags(CLI::App& verb, OutputOptions& output, const std::string& help) {
+  verb.add_option("-o,--output", output.file, help)->option_text("FILE");
   verb.add_flag("--quiet", output.quiet, "No talk on standard error");
 }
 
@@ -325,7 +324,7 @@ void add_import(CommandLine& line) {
       "--json", [&command] { command.format = "json"; }, "Short for --format json");
   verb->add_flag("--assume-dense", command.assume_dense,
                  "Take an unknown architecture for a dense Llama-like decoder, with a warning");
-  add_file_flags(*verb, command.output);
+  add_file_flags(*verb, command.output, "Write to FILE instead of standard output");
   verb->footer(
       "Examples:\n"
       "  tidemark import minicpm-2b --format table\n"
@@ -343,13 +342,16 @@ void add_export(CommandLine& line) {
   verb->add_option("MODEL", command.model, kModelHelp)->required();
   verb->add_option("--quant", command.quant, "What `tidemark list quants` shows [F16]")
       ->option_text("NAME");
-  add_file_flags(*verb, command.output);
+  add_file_flags(*verb, command.output, "The file to write: .gguf or .safetensors (required)");
   verb->footer(
       "Examples:\n"
       "  tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf\n"
       "  tidemark export llama-3.1-8b --quant bf16 -o llama.safetensors\n"
-      "The file is as long as a real one and takes a few kilobytes of disk; its weights are "
-      "zeros.");
+      "The file is as long as a real one but for the vocabulary, and takes a few kilobytes of "
+      "disk;\n"
+      "its weights are zeros. Vision and audio towers are left out of a .gguf: they have a file "
+      "of\n"
+      "their own.");
   verb->callback([&line, &command] { line.action = [&command] { return run_export(command); }; });
 }
 

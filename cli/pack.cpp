@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -41,13 +42,13 @@ class Stop {
 };
 
 // "1048576" are bytes here, as in the file itself.
-Result<std::optional<Bytes>> read_capacity(const std::string& text) {
-  if (text.empty()) return std::optional<Bytes>{};
-  const Parsed<int64_t> number = parse_integer(text);
+Result<std::optional<Bytes>> read_capacity(const std::optional<std::string>& text) {
+  if (!text) return std::optional<Bytes>{};
+  const Parsed<int64_t> number = parse_integer(*text);
   if (const auto* bytes = std::get_if<int64_t>(&number); bytes != nullptr && *bytes >= 0) {
     return std::optional(Bytes::of(*bytes));
   }
-  const Parsed<Bytes> size = parse_bytes(text);
+  const Parsed<Bytes> size = parse_bytes(*text);
   if (const auto* bytes = std::get_if<Bytes>(&size)) return std::optional(*bytes);
   const auto& error = std::get<UnitError>(size);
   return one_error("--capacity", error.message, error.hint);
@@ -100,7 +101,7 @@ std::string rendered(const PackCommand& command, const CsvProblem& file, const P
 }
 
 int answer_of(const PackReport& report) {
-  if (report.plan.offsets.empty()) return kNo;
+  if (!has_plan(report)) return kNo;
   return report.capacity && report.plan.peak > *report.capacity ? kNo : kYes;
 }
 
@@ -112,8 +113,14 @@ int pack(const PackCommand& command) {
     return fail(one_error("--planner", fmt::format("{} is not known", in_quotes(command.planner)),
                           "`tidemark list planners` shows them all"));
   }
+  if (!std::isfinite(command.time_limit)) {
+    return fail(one_error("--time-limit", "is not a number of seconds"));
+  }
   const Result<std::string> text = read_file(command.file, kMostFile);
   if (!text) return fail(text.diagnostics());
+  if (const size_t nul = text->find('\0'); nul != std::string::npos) {
+    return fail(one_error(command.file, fmt::format("byte {}: a NUL, which no text holds", nul)));
+  }
   const Result<CsvProblem> file = read_csv(*text, command.file);
   if (!file) return fail(file.diagnostics());
   const Clock::time_point begin = Clock::now();
@@ -131,7 +138,7 @@ int pack(const PackCommand& command) {
     report.notes.emplace_back("Limited by time: another run may find another plan.");
   }
   int code = emit(command.output, rendered(command, *file, report), answer_of(report));
-  if (!command.svg_file.empty() && code != kBadInput && !report.plan.offsets.empty()) {
+  if (!command.svg_file.empty() && code != kBadInput && has_plan(report)) {
     code = write_extra(command.output, command.svg_file, pack_to_svg(file->problem, report), code);
   }
   return code;

@@ -1,6 +1,7 @@
 // tidemark pack: offset assignment alone.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "options.h"
@@ -10,7 +11,7 @@ namespace tidemark::cli {
 struct PackCommand {
   std::string file{};
   std::string planner = "portfolio";
-  std::string capacity{};  // empty = none; bytes as a bare number or with a unit
+  std::optional<std::string> capacity{};  // bytes as a bare number or with a unit
   bool minimize = false;   // go on below the capacity
   double time_limit = 0;   // seconds; 0 = none, nodes alone limit the search
   int64_t nodes = 1'000'000;

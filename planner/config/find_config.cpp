@@ -89,7 +89,9 @@ Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name
     const std::filesystem::path path(name_or_path);
     if (is_file(path)) return path;
     return one_error(std::string(name_of(kind)), fmt::format("no file {}", in_quotes(name_or_path)),
-                     "write a built-in name or the path of a .yaml file");
+                     kind == ConfigKind::kModel
+                         ? "write a built-in name, or the path of a model file or of its folder"
+                         : "write a built-in name or the path of a .yaml file");
   }
   for (const std::filesystem::path& folder : search_path()) {
     const std::filesystem::path path =

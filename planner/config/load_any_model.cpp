@@ -39,6 +39,14 @@ Result<ImportedModel> load_safetensors(const std::filesystem::path& path,
   return header ? sizes_of_safetensors(path.string(), *header) : header.diagnostics();
 }
 
+Result<ImportedModel> load_gguf(const std::filesystem::path& path, const ImportOptions& options) {
+  Result<ImportedModel> read = read_gguf_model(path, options);
+  if (!read || read->model.n_layer() > 0) return read;
+  return Diagnostics{{.where = {.file = path.string()},
+                      .path = read->model.architecture + ".block_count",
+                      .message = "a model has at least one layer"}};
+}
+
 Result<ImportedModel> load_folder(const std::filesystem::path& path, const ImportOptions& options) {
   if (is_file(path / "config.json")) return read_hf_config(path / "config.json", options);
   return one_error("model", fmt::format("no config.json in {}", in_quotes(path.string())),
@@ -51,7 +59,7 @@ Result<ImportedModel> load_any_model(std::string_view name_or_path, const Import
   const std::filesystem::path path(name_or_path);
   const std::string extension = path.extension().string();
   if (extension == ".gguf") {
-    return is_file(path) ? read_gguf_model(path, options) : no_file(name_or_path);
+    return is_file(path) ? load_gguf(path, options) : no_file(name_or_path);
   }
   if (extension == ".safetensors") return load_safetensors(path, options);
   if (extension == ".json") {

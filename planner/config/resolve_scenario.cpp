@@ -153,15 +153,14 @@ class Resolver {
     if (const SettingText* stated = read_.stated("quant")) {
       const std::optional<Quantization> named = parse_quantization(stated->text);
       if (!named) {
-        read_.problem("quant", fmt::format("{} is no weight format", in_quotes(stated->text)),
+        read_.problem("quant", fmt::format("{} is not a weight format", in_quotes(stated->text)),
                       suggestion(stated->text, "`tidemark list quants` shows all, such as",
                                  nearest_quantizations(stated->text)));
       }
       scenario_.quant = named.value_or(Quantization{});
       read_.record("quant", std::string(name_of(scenario_.quant)), stated->origin);
     } else {
-      read_.record("quant", std::string(stored_name(scenario_.model)),
-                   "model " + scenario_.model.name);
+      read_.record("quant", "as-stored", "model " + scenario_.model.name);
     }
     quantization_details();
   }
@@ -220,8 +219,9 @@ class Resolver {
     for (const LayerSpec& layer : transformer()->layers) {
       const int64_t row = cached_row(layer, key == "cache_type_k");
       if (row % block == 0) continue;
-      read_.problem(key, fmt::format("{} needs cached rows that {} divides, {} has {}",
-                                     name_of(type), block, scenario_.model.name, row));
+      read_.problem(key, fmt::format("{} needs {} that {} divides, {} has {}", name_of(type),
+                                     layer.attention() ? "a head_dim" : "cached rows", block,
+                                     scenario_.model.name, row));
       break;
     }
     return type;

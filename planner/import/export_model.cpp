@@ -10,8 +10,7 @@
 namespace tidemark {
 namespace {
 
-Result<ExportedFile> write_as_gguf(const ModelSpec& model, const Quantization& quantization,
-                                   const WeightsInventory& weights,
+Result<ExportedFile> write_as_gguf(const ModelSpec& model, const WeightsInventory& weights,
                                    const std::filesystem::path& path) {
   std::vector<DType> types;
   for (const WeightTensor& tensor : weights.tensors) {
@@ -21,14 +20,7 @@ Result<ExportedFile> write_as_gguf(const ModelSpec& model, const Quantization& q
     }
     types.push_back(tensor.dtype);
   }
-  const bool is_mix = quantization.kind == QuantKind::kFileType;
-  Result<GgufHeader> header =
-      is_mix
-          ? gguf_of_model(model, RecipeChoice{.type = quantization.file_type,
-                                              .pure = quantization.pure,
-                                              .importance_matrix = quantization.importance_matrix,
-                                              .overrides = quantization.overrides})
-          : gguf_of_model(model, types);
+  const Result<GgufHeader> header = gguf_of_model(model, types);
   if (!header) return header.diagnostics();
   const Result<GgufHeader> written = write_gguf(path, *header);
   if (!written) return written.diagnostics();
@@ -71,7 +63,7 @@ Result<ExportedFile> export_model(const ModelSpec& model, std::string_view quant
                                   const std::filesystem::path& path) {
   const std::optional<Quantization> quantization = parse_quantization(quant);
   if (!quantization) {
-    return one_error("--quant", fmt::format("{} is no weight format", in_quotes(quant)),
+    return one_error("--quant", fmt::format("{} is not a weight format", in_quotes(quant)),
                      "`tidemark list quants` shows all");
   }
   if (model.layer_list() != nullptr) {
@@ -80,7 +72,14 @@ Result<ExportedFile> export_model(const ModelSpec& model, std::string_view quant
   }
   const Result<WeightsInventory> weights = quantized_weights(model, *quantization);
   if (!weights) return weights.diagnostics();
-  if (path.extension() == ".gguf") return write_as_gguf(model, *quantization, *weights, path);
+  // A checkpoint has one type for all; only GGUF files keep norms in f32.
+  const bool is_whole = quantization->kind == QuantKind::kFileType &&
+                        !format_of(file_type_of(quantization->file_type).base).quantized;
+  if (path.extension() == ".safetensors" && is_whole) {
+    const DType dtype = file_type_of(quantization->file_type).base;
+    return write_as_safetensors(weights_inventory(model, dtype), path);
+  }
+  if (path.extension() == ".gguf") return write_as_gguf(model, *weights, path);
   if (path.extension() == ".safetensors") return write_as_safetensors(*weights, path);
   return one_error("--output",
                    fmt::format("{} is no kind of file that is written here",

@@ -32,9 +32,17 @@ struct FormatRule {
 // it), embeddings are no linear layers. MLC: quantize_embedding and quantize_final_fc of its
 // registry, routers excepted. MNN: its LLM guide (a tied matrix is the quantized head, else
 // embeddings_bf16.bin); f32 vectors not verified. TFLite: its int8 specification, int32 biases.
-// BitNet: the published 2B4T GGUF (f16 embedding, f32 norms). MLX: nn.quantize takes linear layers
-// and embeddings whose columns the group divides; routers at f16 not verified.
-constexpr std::array<FormatRule, 9> kRules = {{
+// gpt-oss: its checkpoint keeps everything but the experts
+// in bf16. BitNet: the published 2B4T GGUF (f16 embedding, f32 norms). MLX: nn.quantize takes
+// linear layers and embeddings whose columns the group divides; routers at f16 not verified.
+constexpr std::array<FormatRule, 10> kRules = {{
+    {.first = DType::kMxfp4,
+     .last = DType::kMxfp4,
+     .small = DType::kBf16,
+     .wide = DType::kBf16,
+     .embedding = false,
+     .head = false,
+     .summary = "the experts, bf16 elsewhere; without experts all inside the layers"},
     {.first = DType::kF32, .last = DType::kQ2_0, .summary = "one GGML type for all matrices"},
     {.first = DType::kFp8E4m3,
      .last = DType::kFp8E4m3B128,
@@ -127,12 +135,19 @@ std::vector<QuantizationInfo> make_table() {
   return table;
 }
 
-DType under_format(const RecipeTensor& tensor, DType format, bool tied) {
+// What decides for all tensors of a model alike.
+struct ModelTraits {
+  bool tied = false;
+  bool has_experts = false;
+};
+
+DType under_format(const RecipeTensor& tensor, DType format, const ModelTraits& model) {
   const FormatRule& rule = rule_of(format);
   if (!is_quantizable(tensor)) return rule.small;
+  if (format == DType::kMxfp4 && model.has_experts && tensor.count <= 1) return rule.wide;
   const TensorKindByName kind = kind_by_name(tensor.name);
   const bool is_head =
-      kind == TensorKindByName::kOutput || (tied && tensor.name == "token_embd.weight");
+      kind == TensorKindByName::kOutput || (model.tied && tensor.name == "token_embd.weight");
   if (is_head && !rule.head) return rule.wide;
   if (!is_head && kind == TensorKindByName::kEmbedding && !rule.embedding) return rule.wide;
   if (ggml_id_of(format) < 0) return fits(format, tensor.columns, tensor.rows) ? format : rule.wide;
@@ -142,12 +157,16 @@ DType under_format(const RecipeTensor& tensor, DType format, bool tied) {
 
 std::vector<DType> without_recipe(std::span<const RecipeTensor> tensors,
                                   std::span<const DType> stored, const Quantization& quantization) {
-  const bool tied = std::ranges::none_of(
-      tensors, [](const RecipeTensor& tensor) { return tensor.name == "output.weight"; });
+  const auto is_head = [](const RecipeTensor& tensor) { return tensor.name == "output.weight"; };
+  const auto is_expert = [](const RecipeTensor& tensor) {
+    return tensor.name.ends_with("_exps.weight");
+  };
+  const ModelTraits model{.tied = std::ranges::none_of(tensors, is_head),
+                          .has_experts = std::ranges::any_of(tensors, is_expert)};
   std::vector<DType> types(stored.begin(), stored.end());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (quantization.kind == QuantKind::kFormat) {
-      types[i] = under_format(tensors[i], quantization.format, tied);
+      types[i] = under_format(tensors[i], quantization.format, model);
     }
     if (!is_quantizable(tensors[i])) continue;
     for (const TypeOverride& entry : quantization.overrides) {

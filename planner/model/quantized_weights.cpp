@@ -24,10 +24,12 @@ DType tower_type(const ModelSpec& model, const WeightTensor& tensor) {
   return model.dtype == DType::kBf16 ? DType::kBf16 : DType::kF16;
 }
 
+// Draft heads that are not counted are not in the file either.
 int64_t n_draft_layer(const TransformerSpec& spec) {
   int64_t sum = 0;
   for (const StackSpec& stack : spec.stacks) {
-    if (stack.role == StackRole::kDraft) sum += static_cast<int64_t>(stack.layers.size());
+    if (stack.role == StackRole::kDraft && stack.is_counted)
+      sum += static_cast<int64_t>(stack.layers.size());
   }
   return sum;
 }

@@ -102,12 +102,19 @@ std::string to_text(const ImportReport& report) {
   size_line("Stacks", report.weight_parts.stacks);
   size_line("Other", report.weight_parts.other);
   if (report.kv_per_token > Bytes{}) {
-    line("KV cache",
-         fmt::format("{} per token at f16, {} of it in layers that see the whole context",
-                     bytes(report.kv_per_token), bytes(report.kv_full_per_token)));
+    std::string text = bytes(report.kv_per_token) + " per token at f16";
+    if (report.kv_full_per_token != report.kv_per_token) {
+      text += fmt::format(", {} of it in layers that see the whole context",
+                          bytes(report.kv_full_per_token));
+    }
+    line("KV cache", text);
   }
-  size_line("State", report.recurrent_per_sequence);
-  size_line("Cross KV", report.cross_per_sequence);
+  if (report.recurrent_per_sequence > Bytes{}) {
+    line("State", bytes(report.recurrent_per_sequence) + " per sequence, whatever the context");
+  }
+  if (report.cross_per_sequence > Bytes{}) {
+    line("Cross KV", bytes(report.cross_per_sequence) + " per sequence at f16");
+  }
   for (const std::string& tower : report.towers) line("Stack", one_line(tower));
   if (report.stored) line("Files", stored_text(*report.stored));
   if (report.stored) {

@@ -108,7 +108,7 @@ std::string status_words(PlanStatus status) {
 
 std::string peak_line(const PackReport& report) {
   const Plan& plan = report.plan;
-  if (plan.offsets.empty()) {
+  if (!has_plan(report)) {
     return fmt::format("no plan; at least {} needed", format_bytes_exact(plan.lower_bound));
   }
   const Bytes gap = plan.peak - plan.lower_bound;
@@ -179,6 +179,7 @@ ArenaFacts map_of(const Problem& problem, const Plan& plan) {
   }
   facts.steps = std::max<int64_t>(static_cast<int64_t>(instants.size()) - 1, 0);
   facts.buffers = static_cast<int64_t>(facts.rows.size());
+  facts.peak_step = rank(highest(changes_of(problem, problem.buffers.size())).second).value();
   return facts;
 }
 
@@ -190,7 +191,7 @@ std::string to_text(const PackReport& report, TextStyle style) {
   out += paragraph("Load", format_bytes_exact(report.load));
   if (report.capacity) out += paragraph("Capacity", format_bytes_exact(*report.capacity));
   out += paragraph("Peak", peak_line(report));
-  const bool good = !report.plan.offsets.empty();
+  const bool good = has_plan(report);
   const std::string status = status_words(report.plan.status);
   std::string verdict = paragraph(
       "Status", fmt::format("{}{}", status,

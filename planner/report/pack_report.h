@@ -47,6 +47,11 @@ struct PackReport {
 
 inline constexpr size_t kPeakRows = 8;
 
+// No buffers need no offsets.
+inline bool has_plan(const PackReport& report) {
+  return !report.plan.offsets.empty() || report.buffers == 0;
+}
+
 PackReport make_pack_report(std::string instance, const Problem& problem, Plan plan);
 
 // The plan as rows for arena_map(); a step is the time between two instants at which something

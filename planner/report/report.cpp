@@ -31,6 +31,13 @@ ModelFacts model_facts(const Scenario& scenario, const MemoryPlan& plan) {
           .tensor_bytes = plan.stored_bytes};
 }
 
+WeightParts held_parts(const MemoryPlan& plan) {
+  WeightParts parts = weight_parts_of(plan.weights);
+  parts.in_flash = plan.weights.bytes;
+  for (const WeightUnit& unit : plan.units) parts.in_flash -= unit.bytes;
+  return parts;
+}
+
 StateParts state_parts(const Scenario& scenario) {
   if (scenario.engine.policy == EnginePolicy::kTextbook) return {};
   const StateSizes state = state_sizes(scenario);
@@ -140,7 +147,7 @@ std::string stacks_note(const Scenario& scenario) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(spec->stacks[i].role));
   }
   if (names.empty()) return "";
-  return fmt::format("Of the {} layers the weights are counted, their activations are not planned.",
+  return fmt::format("Of these the weights are counted, but no activations are planned: {}.",
                      names);
 }
 
@@ -229,7 +236,7 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .engine = scenario.engine.name,
       .strategy = std::string(name_of(scenario.strategy)),
       .memory = plan.breakdown,
-      .weight_parts = weight_parts_of(plan.weights),
+      .weight_parts = held_parts(plan),
       .state_parts = state_parts(scenario),
       .activations = plan.activations,
       .scratch = plan.scratch,

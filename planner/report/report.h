@@ -53,15 +53,15 @@ struct DeviceFacts {
   std::vector<std::string> estimates{};
 };
 
-// The weights by what they belong to, as the engine holds them when all are resident; their sum is
-// the weights term of the strategy resident.
+// The weights by what they belong to. Less in_flash, their sum is the weights term of the strategy
+// resident.
 struct WeightParts {
   Bytes embedding{};  // token embedding; of a tied model also the head
   Bytes head{};
   Bytes layers{};
-  Bytes stacks{};  // encoder, towers, counted draft heads
-  Bytes other{};   // norms outside the layers, positions, tables
-  Bytes total() const { return embedding + head + layers + stacks + other; }
+  Bytes stacks{};    // encoder, towers, counted draft heads
+  Bytes other{};     // norms outside the layers, positions, tables
+  Bytes in_flash{};  // of the embedding; 0 where all of it is held
 };
 
 // The caches by what they keep.

@@ -25,11 +25,10 @@ std::string joined(const std::string& first, const std::string& second) {
   return first + "; " + second;
 }
 
-// Of resident weights, only an embedding in flash makes the total smaller than its parts.
-std::string weights_note(const WeightParts& parts, Bytes held) {
+std::string weights_note(const WeightParts& parts) {
   if (parts.embedding == Bytes{}) return "";
   std::string note = fmt::format("embedding {}{}", format_bytes(parts.embedding),
-                                 parts.total() > held ? " in flash" : "");
+                                 parts.in_flash > Bytes{} ? " in flash" : "");
   if (parts.head > Bytes{}) note += fmt::format(", head {}", format_bytes(parts.head));
   return note;
 }
@@ -56,7 +55,7 @@ std::string kv_note(const PlanReport& report) {
 // One note a part, in the order of memory_parts().
 std::vector<std::string> plan_part_notes(const PlanReport& report) {
   const std::string weights = report.strategy == "resident" || report.strategy.empty()
-                                  ? weights_note(report.weight_parts, report.memory.weights)
+                                  ? weights_note(report.weight_parts)
                                   : "most at once under " + one_line(report.strategy);
   const std::string compute =
       report.memory.compute == Bytes{}

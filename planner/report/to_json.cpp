@@ -172,11 +172,10 @@ constexpr const char* kSimulateSchema = "tidemark.simulate/1";
 constexpr const char* kReplaySchema = "tidemark.replay/1";
 
 Json weight_parts_json(const WeightParts& parts) {
-  return Json{{"embedding_bytes", parts.embedding.count()},
-              {"head_bytes", parts.head.count()},
-              {"layer_bytes", parts.layers.count()},
-              {"stack_bytes", parts.stacks.count()},
-              {"other_bytes", parts.other.count()}};
+  return Json{
+      {"embedding_bytes", parts.embedding.count()}, {"head_bytes", parts.head.count()},
+      {"layer_bytes", parts.layers.count()},        {"stack_bytes", parts.stacks.count()},
+      {"other_bytes", parts.other.count()},         {"in_flash_bytes", parts.in_flash.count()}};
 }
 
 Json stored_json(const StoredSize& stored) {
@@ -308,7 +307,7 @@ std::string to_json(std::span<const ReplayReport> reports) {
 
 std::string to_json(const PackReport& report) {
   const Plan& plan = report.plan;
-  const bool has_plan = !plan.offsets.empty();
+  const bool placed = has_plan(report);
   Json json = Json{{"schema", "tidemark.pack/1"},
                    {"tool_version", kToolVersion},
                    {"instance", report.instance},
@@ -316,7 +315,7 @@ std::string to_json(const PackReport& report) {
                    {"capacity", or_null(report.capacity)},
                    {"planner", plan.planner},
                    {"status", name_of(plan.status)},
-                   {"peak_bytes", has_plan ? Json(plan.peak.count()) : Json(nullptr)},
+                   {"peak_bytes", placed ? Json(plan.peak.count()) : Json(nullptr)},
                    {"lower_bound_bytes", plan.lower_bound.count()},
                    {"load_bytes", report.load.count()},
                    {"no_reuse_bytes", report.no_reuse.count()},
@@ -329,12 +328,11 @@ std::string to_json(const PackReport& report) {
                    {"hole", nullptr},
                    {"notes", report.notes}};
   for (const PeakBuffer& buffer : report.largest) {
-    json["largest"].push_back(
-        Json{{"name", buffer.name},
-             {"offset", has_plan ? Json(buffer.offset.count()) : Json(nullptr)},
-             {"size_bytes", buffer.size.count()},
-             {"instants", buffer.lifetime},
-             {"saves_bytes", buffer.saves.count()}});
+    json["largest"].push_back(Json{{"name", buffer.name},
+                                   {"offset", placed ? Json(buffer.offset.count()) : Json(nullptr)},
+                                   {"size_bytes", buffer.size.count()},
+                                   {"instants", buffer.lifetime},
+                                   {"saves_bytes", buffer.saves.count()}});
   }
   if (report.hole) {
     json["hole"] = Json{{"offset", report.hole->offset.count()},

@@ -44,7 +44,7 @@ $ tidemark plan ./broken.yaml --device ./device.yaml
 $ tidemark plan minicpm-2b --quant int5 -c 010 --device galaxy-s32 --budget 2G --strategy layerwize
 error: --device: there is no device called "galaxy-s32"
   hint: there are: galaxy-s23, mac-m1-8, demo-3gb, oneplus-12r, pixel-8, orin-nano-8, rpi-5-8-nvme, iphone-15-pro
-error: --quant: "int5" is no weight format
+error: --quant: "int5" is not a weight format
   hint: did you mean "int8"?
 error: --ctx-size: "010" has a leading zero
   hint: some readers take it for an octal number

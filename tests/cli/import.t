@@ -3,7 +3,7 @@ Model files other than YAML: read, written, and asked what they would be in anot
 # A sparse file is as long as a real one. Its tensors take what llama.cpp's quantizer gives MiniCPM-2B, 1,799,561,826 bytes
 # (measured).
 $ tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf
-minicpm.gguf: 362 tensors, 1.68 GiB (1,799,584,128 B), 21.8 KiB (22,272 B) of it on disk
+minicpm.gguf: 362 tensors, 1.68 GiB (1,799,584,032 B), 21.7 KiB (22,176 B) of it on disk
 $ tidemark import minicpm.gguf --format table
 Model      minicpm-2b (minicpm), 2,724,880,896 parameters, 40 layers, 1.68 GiB as stored
 Source     GGUF v3, each tensor in its own type, 362 tensors
@@ -11,8 +11,7 @@ Context    4,096 tokens as trained
 Embedding  221 MiB (232,003,170 B)
 Layers     1.46 GiB (1,567,549,440 B)
 Other      9.00 KiB (9,216 B)
-KV cache   360 KiB (368,640 B) per token at f16, 360 KiB (368,640 B) of it in layers that see the
-           whole context
+KV cache   360 KiB (368,640 B) per token at f16
 Files      2,724,880,896 elements, 1.68 GiB (1,799,561,826 B)
 
 # The same model three ways: by its file as YAML, by its file, by its config.json.
@@ -47,12 +46,12 @@ $ tidemark plan hub --quant Q4_K_M --json | grep weights_bytes
 
 # A safetensors file alone has sizes and no meaning. As f16: norms are f32, all else takes 2 B a value.
 $ tidemark export minicpm-2b --quant f16 -o alone.safetensors
-alone.safetensors: 362 tensors, 5.08 GiB (5,450,170,512 B), 34.6 KiB (35,472 B) of it on disk
+alone.safetensors: 362 tensors, 5.08 GiB (5,449,797,264 B), 34.6 KiB (35,472 B) of it on disk
 $ tidemark import alone.safetensors --format table | tail -n 6
 Model      alone (layer-list), 42 layers, 5.08 GiB as stored
 Source     safetensors, sizes only, 42 tensors
-Layers     5.08 GiB (5,450,135,040 B)
-Files      2,724,880,896 elements, 5.08 GiB (5,450,135,040 B), as the files state
+Layers     5.08 GiB (5,449,761,792 B)
+Files      2,724,880,896 elements, 5.08 GiB (5,449,761,792 B), as the files state
 Warning    No config.json stands beside the file: the sizes of its weights are known, what they
            compute, and so the activations and the KV cache, is not.
 
@@ -69,7 +68,7 @@ Note       The embedding lives in flash; of its rows, one ubatch is held.
 $ tidemark plan minicpm-2b --quant Q4_K_M --tensor-type token_embd=Q8_0 --json | grep -E "embedding_bytes"
     "embedding_bytes": 300499344,
 $ tidemark plan minicpm-2b --quant Q4_K_Z
-error: --quant: "Q4_K_Z" is no weight format
+error: --quant: "Q4_K_Z" is not a weight format
   hint: did you mean "Q4_K_S"?
 [exit 2]
 $ tidemark plan minicpm-2b --quant int4 --pure

@@ -58,6 +58,9 @@ DType read_dtype(ConfigReader& reader) {
   if (!name || *name == "auto") {
     reader.record("torch_dtype", "float32", "PretrainedConfig's default");
     reader.notes().states_dtype = false;
+    reader.notes().warnings.emplace_back(
+        "The file does not state the type of its weights, and its class then takes f32; published "
+        "weights are often 16 bits: ask with --quant bf16.");
     return DType::kF32;
   }
   const std::string_view bare =
@@ -200,9 +203,9 @@ Result<ImportedModel> read_hf_config(const std::filesystem::path& path,
   } else {
     leave_out_head_of_embedding_model(folder, done.imported);
   }
-  if (const std::string name = folder.filename().string(); !name.empty()) {
-    done.imported.model.name = name;
-  }
+  const bool is_usual = file.filename() == "config.json";
+  const std::string name = (is_usual ? folder.filename() : file.stem()).string();
+  if (!name.empty()) done.imported.model.name = name;
   return std::move(done.imported);
 }
 

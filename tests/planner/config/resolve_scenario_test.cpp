@@ -317,8 +317,8 @@ TEST(ResolveScenario, ChoicesMustMakeSense) {
   EXPECT_EQ(problems({{"model", "demo-layers"}, {"quant", "int4"}}),
             "error: --quant: demo-layers states sizes, which no format changes\n"
             "  hint: leave quant out for a model that is a list of layers\n");
-  EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"quant", "Q5_0"}}),
-            "error: --quant: \"Q5_0\" is not a weight format\n  hint: did you mean \"Q8_0\"?\n");
+  EXPECT_EQ(problems({{"model", "minicpm-2b"}, {"quant", "Q7_0"}}),
+            "error: --quant: \"Q7_0\" is not a weight format\n  hint: did you mean \"Q4_0\"?\n");
   EXPECT_EQ(
       problems({{"model", "minicpm-2b"}, {"cache_type_k", "Q4_K"}}),
       "error: --cache-type-k: \"Q4_K\" is not a KV cache type\n  hint: did you mean \"Q4_0\"?\n");

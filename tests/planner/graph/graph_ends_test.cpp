@@ -55,7 +55,8 @@ TEST(EndsOfTheGraphTest, WithoutAHeadEmbeddingsComeOut) {
 select_rows = select_rows(ffn_add) -> select_rows [8,1]
 embeddings = rms_norm(select_rows) with output_norm.weight -> embeddings [8,1]
 )");
-  const Tensor& out = tensor_named(graph_of(model, kThree), "embeddings");
+  const Graph graph = graph_of(model, kThree);
+  const Tensor& out = tensor_named(graph, "embeddings");
   EXPECT_EQ(out.kind, TensorKind::kOutput);
   EXPECT_EQ(out.dtype, DType::kF32);
   testing::dims_of(model).final_norm = NormKind::kNone;

@@ -78,7 +78,7 @@ struct FormatCase {
 TEST(QuantizationTest, WhatEachToolLeavesAlone) {
   const FormatCase cases[] = {
       {"int4", DType::kInt4, DType::kInt4, DType::kInt4, DType::kF32},
-      {"mxfp4", DType::kMxfp4, DType::kMxfp4, DType::kMxfp4, DType::kF32},
+      {"mxfp4", DType::kBf16, DType::kBf16, DType::kMxfp4, DType::kBf16},
       {"fp8_e4m3_b128", DType::kBf16, DType::kBf16, DType::kFp8E4m3B128, DType::kBf16},
       {"int8_g64", DType::kInt8G64, DType::kInt8G64, DType::kInt8G64, DType::kF32},
       {"gptq4_g128", DType::kF16, DType::kF16, DType::kGptq4G128, DType::kF16},

@@ -129,6 +129,46 @@ TEST(QuantizedWeightsTest, DraftLayersAreTheLastOfTheFile) {
             DType::kQ6K);
 }
 
+// gpt-oss-20b by its widths: 19,110,297,600 expert values at 17 bytes for 32, the other
+// 1,804,459,584 at 2 bytes: the 13,761,264,768 bytes of its checkpoint.
+TEST(QuantizedWeightsTest, OnlyTheExpertsOfGptOssAreMxfp4) {
+  ModelSpec model = transformer({.n_layer = 24,
+                                 .n_embd = 2880,
+                                 .n_head = 64,
+                                 .n_head_kv = 8,
+                                 .head_dim = 64,
+                                 .n_ff = 0,
+                                 .n_vocab = 201088,
+                                 .tied_embeddings = false});
+  model.dtype = DType::kBf16;
+  model.stored_as = named("mxfp4");
+  for (LayerSpec& layer : std::get<TransformerSpec>(model.dims).layers) {
+    auto& attention = std::get<AttentionSpec>(layer.mixer);
+    attention.bias = {.q = true, .k = true, .v = true, .out = true};
+    attention.sinks = true;
+    layer.moe = {.n_expert = 32,
+                 .n_expert_used = 4,
+                 .n_ff_exp = 2880,
+                 .router_bias = true,
+                 .expert_bias = true};
+  }
+  const WeightsInventory stored = weights(model, {});
+  EXPECT_EQ(stored.parameters, 20'914'757'184);
+  EXPECT_EQ(stored.bytes, 13'761'264'768_B);
+}
+
+// Draft heads that no total counts are not in the file, and shift no layer of the mix.
+TEST(QuantizedWeightsTest, UncountedDraftHeadsChangeNothing) {
+  ModelSpec model = transformer({.n_layer = 8, .n_embd = 256, .head_dim = 128, .n_ff = 256});
+  const Bytes without = weights(model, named("Q4_K_M")).bytes;
+  auto& spec = std::get<TransformerSpec>(model.dims);
+  spec.stacks.push_back({.role = StackRole::kDraft,
+                         .n_embd = 256,
+                         .layers = {spec.layers.front()},
+                         .is_counted = false});
+  EXPECT_EQ(weights(model, named("Q4_K_M")).bytes, without);
+}
+
 // A file type refused by its tool says which tensor is at fault.
 TEST(QuantizedWeightsTest, RefusalsNameTheTensor) {
   ModelSpec model = transformer({.n_layer = 1, .n_embd = 256, .n_ff = 48});
