@@ -12,8 +12,8 @@ struct PackCommand {
   std::string file{};
   std::string planner = "portfolio";
   std::optional<std::string> capacity{};  // bytes as a bare number or with a unit
-  bool minimize = false;   // go on below the capacity
-  double time_limit = 0;   // seconds; 0 = none, nodes alone limit the search
+  bool minimize = false;                  // go on below the capacity
+  double time_limit = 0;                  // seconds; 0 = none, nodes alone limit the search
   int64_t nodes = 1'000'000;
   uint64_t seed = 0;
   std::string svg_file{};

@@ -96,7 +96,9 @@ void SettingsPanel::refreshCombo(QComboBox* combo, std::string_view key, const Q
   const QString stated = settings_.value(key);
   if (!unstated.isEmpty()) {
     const QString resolved = stated.isEmpty() ? shown(key) : QString();
-    combo->setItemText(0, resolved.isEmpty() ? unstated : unstated + " (" + resolved + ")");
+    combo->setItemText(0, resolved.isEmpty() || resolved == "as-stored"
+                              ? unstated
+                              : unstated + " (" + resolved + ")");
   }
   int index = combo->findData(stated);
   if (index < 0 && !stated.isEmpty()) {

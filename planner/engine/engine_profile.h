@@ -26,12 +26,12 @@ struct EngineProfile {
   std::string source{};
   EnginePolicy policy = EnginePolicy::kPlanned;
   ActivationPolicy activations = ActivationPolicy::kArena;
-  Bytes runtime_fixed{};        // process, libraries, tables
-  double runtime_ratio = 0.0;   // of weights + activations; textbook only
-  Alignment alignment{};        // of arena offsets
+  Bytes runtime_fixed{};         // process, libraries, tables
+  double runtime_ratio = 0.0;    // of weights + activations; textbook only
+  Alignment alignment{};         // of arena offsets
   int64_t kv_cell_multiple = 1;  // cells of a window layer's cache are rounded up to it
-  bool flash_attention = true;  // what "auto" means
-  DType type_k = DType::kF16;   // defaults of the KV cache
+  bool flash_attention = true;   // what "auto" means
+  DType type_k = DType::kF16;    // defaults of the KV cache
   DType type_v = DType::kF16;
   DType type_act = DType::kF32;  // activations
 };

@@ -10,7 +10,8 @@
 namespace tidemark {
 namespace {
 
-Result<ExportedFile> write_as_gguf(const ModelSpec& model, const WeightsInventory& weights,
+Result<ExportedFile> write_as_gguf(const ModelSpec& model, const Quantization& quantization,
+                                   const WeightsInventory& weights,
                                    const std::filesystem::path& path) {
   std::vector<DType> types;
   for (const WeightTensor& tensor : weights.tensors) {
@@ -20,7 +21,9 @@ Result<ExportedFile> write_as_gguf(const ModelSpec& model, const WeightsInventor
     }
     types.push_back(tensor.dtype);
   }
-  const Result<GgufHeader> header = gguf_of_model(model, types);
+  const bool is_named = quantization.kind == QuantKind::kFileType;
+  const auto file_type = is_named ? std::optional(quantization.file_type) : std::nullopt;
+  const Result<GgufHeader> header = gguf_of_model(model, types, file_type);
   if (!header) return header.diagnostics();
   const Result<GgufHeader> written = write_gguf(path, *header);
   if (!written) return written.diagnostics();
@@ -79,7 +82,7 @@ Result<ExportedFile> export_model(const ModelSpec& model, std::string_view quant
     const DType dtype = file_type_of(quantization->file_type).base;
     return write_as_safetensors(weights_inventory(model, dtype), path);
   }
-  if (path.extension() == ".gguf") return write_as_gguf(model, *weights, path);
+  if (path.extension() == ".gguf") return write_as_gguf(model, *quantization, *weights, path);
   if (path.extension() == ".safetensors") return write_as_safetensors(*weights, path);
   return one_error("--output",
                    fmt::format("{} is no kind of file that is written here",

@@ -3,7 +3,7 @@ Model files other than YAML: read, written, and asked what they would be in anot
 # A sparse file is as long as a real one. Its tensors take what llama.cpp's quantizer gives MiniCPM-2B, 1,799,561,826 bytes
 # (measured).
 $ tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf
-minicpm.gguf: 362 tensors, 1.68 GiB (1,799,584,032 B), 21.7 KiB (22,176 B) of it on disk
+minicpm.gguf: 362 tensors, 1.68 GiB (1,799,584,128 B), 21.8 KiB (22,272 B) of it on disk
 $ tidemark import minicpm.gguf --format table
 Model      minicpm-2b (minicpm), 2,724,880,896 parameters, 40 layers, 1.68 GiB as stored
 Source     GGUF v3, each tensor in its own type, 362 tensors
@@ -44,7 +44,7 @@ dtype: bf16
 $ tidemark plan hub --quant Q4_K_M --json | grep weights_bytes
     "weights_bytes": 1799561826,
 
-# A safetensors file alone has sizes and no meaning. As f16: norms are f32, all else takes 2 B a value.
+# A safetensors file alone has sizes and no meaning: 2 B for each of 2,724,880,896 values.
 $ tidemark export minicpm-2b --quant f16 -o alone.safetensors
 alone.safetensors: 362 tensors, 5.08 GiB (5,449,797,264 B), 34.6 KiB (35,472 B) of it on disk
 $ tidemark import alone.safetensors --format table | tail -n 6

@@ -133,7 +133,8 @@ Result<GgufHeader> header_of(const ModelSpec& model, const std::vector<Planned>&
 
 }  // namespace
 
-Result<GgufHeader> gguf_of_model(const ModelSpec& model, const std::vector<DType>& types) {
+Result<GgufHeader> gguf_of_model(const ModelSpec& model, const std::vector<DType>& types,
+                                 std::optional<FileType> file_type) {
   const GgufArchitecture* architecture = architecture_of(model);
   if (architecture == nullptr) return unknown_architecture(model);
   std::vector<Planned> planned = planned_tensors(*architecture, model);
@@ -141,7 +142,7 @@ Result<GgufHeader> gguf_of_model(const ModelSpec& model, const std::vector<DType
   ModelSpec counted = model;
   std::erase_if(std::get<TransformerSpec>(counted.dims).stacks,
                 [](const StackSpec& stack) { return !stack.is_counted; });
-  return header_of(counted, planned, std::nullopt);
+  return header_of(counted, planned, file_type);
 }
 
 Result<GgufHeader> gguf_of_model(const ModelSpec& model, const RecipeChoice& choice) {

@@ -7,6 +7,7 @@
 // stored tensors and their types).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "planner/base/result.h"
@@ -19,11 +20,13 @@ namespace tidemark {
 // Tensors in the order of llama.cpp's quantizer: outside the layers first, then by layer, by name
 // inside a layer. The file has no tokenizer. Not laid out: write_gguf() and lay_out_gguf() do that.
 //
-// types[i] belongs to weight_tensors(model)[i]. Vision and audio towers are left out: they have a
-// file of their own. Refused, each by its key or tensor: an architecture without GGUF keys here, a
-// layer kind or format that GGUF does not have, a width that differs between layers where GGUF has
-// one for all. Throws std::overflow_error when a size leaves 63 bits.
-Result<GgufHeader> gguf_of_model(const ModelSpec& model, const std::vector<DType>& types);
+// `file_type` is only written down. types[i] belongs to weight_tensors(model)[i]. Vision and audio
+// towers are left out: they have a file of their own. Refused, each by its key or tensor: an
+// architecture without GGUF keys here, a layer kind or format that GGUF does not have, a width that
+// differs between layers where GGUF has one for all. Throws std::overflow_error when a size leaves
+// 63 bits.
+Result<GgufHeader> gguf_of_model(const ModelSpec& model, const std::vector<DType>& types,
+                                 std::optional<FileType> file_type = std::nullopt);
 
 // The same with the types of a file type's mix, and with draft layers even where they are not
 // counted. Refused as choose_types refuses as well.

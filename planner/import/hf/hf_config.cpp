@@ -58,9 +58,6 @@ DType read_dtype(ConfigReader& reader) {
   if (!name || *name == "auto") {
     reader.record("torch_dtype", "float32", "PretrainedConfig's default");
     reader.notes().states_dtype = false;
-    reader.notes().warnings.emplace_back(
-        "The file does not state the type of its weights, and its class then takes f32; published "
-        "weights are often 16 bits: ask with --quant bf16.");
     return DType::kF32;
   }
   const std::string_view bare =

@@ -61,7 +61,7 @@ TEST(ResolveScenario, DefaultsAreFilledInAndSaySo) {
   EXPECT_EQ(scenario.prompt, Tokens(128));
   EXPECT_EQ(scenario.generate, Tokens(32));
   EXPECT_EQ(setting(scenario, "model"), (Setting{"model", "minicpm-2b", "flag MODEL"}));
-  EXPECT_EQ(setting(scenario, "quant"), (Setting{"quant", "bf16", "model minicpm-2b"}));
+  EXPECT_EQ(setting(scenario, "quant"), (Setting{"quant", "as-stored", "model minicpm-2b"}));
   EXPECT_EQ(setting(scenario, "ctx_size"), (Setting{"ctx_size", "4096", "default"}));
   EXPECT_EQ(setting(scenario, "cache_type_k"),
             (Setting{"cache_type_k", "f16", "engine profile tidemark"}));

@@ -115,7 +115,7 @@ TEST(QuantizationTest, ShapesThatDoNotFit) {
   EXPECT_EQ(query("awq4_g128"), DType::kF16);
   EXPECT_EQ(query("gptq4_g128"), DType::kGptq4G128);  // a started group
   EXPECT_EQ(query("nvfp4"), DType::kNvfp4);
-  EXPECT_EQ(types_of("mamba-130m", named("mxfp4")).at("blk.0.ssm_dt.weight"), DType::kF16);
+  EXPECT_EQ(types_of("mamba-130m", named("mxfp4")).at("blk.0.ssm_dt.weight"), DType::kBf16);
 }
 
 TEST(QuantizationTest, AsStoredAndOverrides) {
