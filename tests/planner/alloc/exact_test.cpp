@@ -23,7 +23,7 @@ using testing::ElementsAre;
 struct RuleCase {
   std::string name{};
   bool Rules::*rule = nullptr;
-  bool saves_on_crowds = true;  // what dominance and spans save shows on larger instances only
+  bool saves_on_crowds = true;  // dominance and spans save nothing on these
 };
 
 std::vector<RuleCase> all_rules() {
