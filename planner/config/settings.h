@@ -18,7 +18,7 @@ struct SettingInfo {
   std::string_view key{};  // "ctx_size"
   std::string_view
       flags{};  // "-c,--ctx-size"; empty = no flag of its own (the MODEL argument, --set only)
-  std::string_view value{};  // placeholder in help: "N", "SIZE", "NAME"; empty = on or off
+  std::string_view value{};  // how help writes the value: "N", "SIZE", "NAME"; empty = on or off
   std::string_view
       fallback{};           // shown default; empty = none, or taken from the model or the engine
   std::string_view help{};  // one line

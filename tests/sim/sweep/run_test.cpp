@@ -97,7 +97,7 @@ TEST(RunSweepTest, WhatDoesNotResolveIsARowWithItsDiagnostic) {
 }
 
 // A file that a failing scenario named was written in the meantime.
-TEST(RunSweepTest, WhatResolvesNowTakesThePlaceOfItsFailure) {
+TEST(RunSweepTest, WhatResolvesNowReplacesItsFailure) {
   Store store = temporary_store();
   const Grid grid =
       make_grid(
