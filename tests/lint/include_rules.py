@@ -47,6 +47,7 @@ THIRD_PARTY = [
     ("tbb/*", ["sim/sweep/*.cpp", "sim/kernels/*.cpp"]),
     ("oneapi/tbb/*", ["sim/sweep/*.cpp", "sim/kernels/*.cpp"]),
     ("sqlite3.h", ["sim/sweep/*.cpp"]),
+    ("zlib.h", ["planner/base/gzip.cpp"]),
     ("Q[A-Z]*", ["gui/*"]),
     ("Qt[A-Z]*/*", ["gui/*"]),
 ]
