@@ -47,24 +47,31 @@ size_t streamed_inputs(const Op& op) {
 // The input that `op`, run at `step`, may write over, if any.
 std::optional<TensorId> overwritten_input(const Graph& graph, const Op& op, StepIndex step,
                                           const StepsOfTensor& steps_of) {
-  // With two outputs, one could destroy what the other still has to read.
-  if (!allows_in_place(op.kind) || op.outputs.size() != 1) return std::nullopt;
-  const Tensor& output = graph.tensor(op.outputs.front());
-  if (output.kind != TensorKind::kActivation) return std::nullopt;
-  const auto streamed = std::span(op.inputs).first(streamed_inputs(op));
-  const auto read_whole = std::span(op.inputs).subspan(streamed.size());
-  const auto is_free = [&](TensorId id) {
-    const Tensor& input = graph.tensor(id);
-    return input.kind == TensorKind::kActivation && input.bytes == output.bytes &&
-           steps_of[id.index()]->upper == after(step) &&
-           std::find(read_whole.begin(), read_whole.end(), id) == read_whole.end();
-  };
-  const auto found = std::find_if(streamed.begin(), streamed.end(), is_free);
-  if (found == streamed.end()) return std::nullopt;
-  return *found;
+  for (const TensorId id : may_write_over(graph, op)) {
+    if (steps_of[id.index()]->upper == after(step)) return id;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
+
+std::vector<TensorId> may_write_over(const Graph& graph, const Op& op) {
+  // With two outputs, one could destroy what the other still has to read.
+  if (!allows_in_place(op.kind) || op.outputs.size() != 1) return {};
+  const Tensor& output = graph.tensor(op.outputs.front());
+  if (output.kind != TensorKind::kActivation) return {};
+  const auto streamed = std::span(op.inputs).first(streamed_inputs(op));
+  const auto read_whole = std::span(op.inputs).subspan(streamed.size());
+  std::vector<TensorId> found;
+  for (const TensorId id : streamed) {
+    const Tensor& input = graph.tensor(id);
+    if (input.kind == TensorKind::kActivation && input.bytes == output.bytes &&
+        std::find(read_whole.begin(), read_whole.end(), id) == read_whole.end()) {
+      found.push_back(id);
+    }
+  }
+  return found;
+}
 
 std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule) {
   std::vector<LiveRange> ranges;

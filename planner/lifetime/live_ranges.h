@@ -22,6 +22,10 @@ struct LiveRange {
 // activation.
 std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule);
 
+// The inputs that `op` may write over if it is the last to read them, whatever the order of the
+// ops, in the order in which it reads them.
+std::vector<TensorId> may_write_over(const Graph& graph, const Op& op);
+
 // One reservation in the arena: one tensor, or several that follow each other in the same memory.
 struct ArenaBuffer {
   Bytes size{};
