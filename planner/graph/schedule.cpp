@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <queue>
+#include <utility>
 
 #include "planner/base/check.h"
 
@@ -29,6 +30,22 @@ Schedule schedule_in_program_order(const Graph& graph) {
     }
   }
   check(schedule.order.size() == op_count, "a graph without cycles can be scheduled whole");
+  return schedule;
+}
+
+Schedule schedule_of(const Graph& graph, std::vector<OpId> order) {
+  check(order.size() == graph.ops().size(), "a schedule holds every op");
+  Schedule schedule{.order = std::move(order)};
+  schedule.step_of.assign(graph.ops().size(), StepIndex(-1));
+  for (size_t step = 0; step < schedule.order.size(); ++step) {
+    const OpId id = schedule.order[step];
+    check(id.value() >= 0 && id.index() < graph.ops().size(), "a schedule holds ops of its graph");
+    check(schedule.step_of[id.index()] == StepIndex(-1), "a schedule holds every op once");
+    for (const OpId before : graph.predecessors(id)) {
+      check(schedule.step_of[before.index()] != StepIndex(-1), "an op runs after what it reads");
+    }
+    schedule.step_of[id.index()] = StepIndex::of(step);
+  }
   return schedule;
 }
 

@@ -16,4 +16,8 @@ struct Schedule {
 // result does not depend on the order in which edges were inserted.
 Schedule schedule_in_program_order(const Graph& graph);
 
+// The schedule that runs the ops in this order. CHECKs that it holds every op once, and none before
+// an op that it reads from.
+Schedule schedule_of(const Graph& graph, std::vector<OpId> order);
+
 }  // namespace tidemark
