@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 
+#include "planner/alloc/body.h"
 #include "planner/base/check.h"
 
 namespace tidemark {
@@ -49,6 +50,14 @@ bool conflict(const Buffer& a, const Buffer& b) {
   });
 }
 
+bool is_plain(const Problem& problem) {
+  const auto plain = [](const Buffer& b) {
+    return !b.group && !b.pool && b.not_in.empty() && b.partial_gaps.empty();
+  };
+  return problem.pools.empty() && problem.apart.empty() &&
+         std::ranges::all_of(problem.buffers, plain);
+}
+
 std::string_view name_of(PlanStatus status) {
   switch (status) {
     case PlanStatus::kProvedOptimal:
@@ -65,6 +74,7 @@ std::string_view name_of(PlanStatus status) {
 }
 
 Bytes peak_load(const Problem& problem) {
+  if (!is_plain(problem)) return load_of(bodies_of(problem));
   std::vector<LoadChange> changes;
   for (const Buffer& buffer : problem.buffers) {
     if (!is_ever_live(buffer)) continue;
@@ -95,6 +105,12 @@ Bytes peak_of(const Problem& problem, const std::vector<Bytes>& offsets) {
 
 Bytes no_reuse_bytes(const Problem& problem) {
   Bytes sum;
+  if (!is_plain(problem)) {
+    for (const Body& body : bodies_of(problem)) {
+      if (body.ever_live()) sum += align_up(body.height(), body.alignment);
+    }
+    return sum;
+  }
   for (const Buffer& buffer : problem.buffers) {
     if (is_ever_live(buffer)) sum += align_up(buffer.size, buffer.alignment);
   }
