@@ -216,7 +216,7 @@ Bytes next_base(const Body& body, Bytes base) {
 }
 
 Reduction reduce(const Problem& problem) {
-  Reduction reduction{.bodies = bodies_of(problem), .exact = problem.apart.empty()};
+  Reduction reduction{.bodies = bodies_of(problem)};
   for (const Body& body : reduction.bodies) {
     check(body.possible, "only what is possible by itself is reduced");
     const Buffer& first = problem.buffers[body.members.front().index()];

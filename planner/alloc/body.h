@@ -60,8 +60,8 @@ std::vector<Piece> pieces_of(const Buffer& buffer);
 struct Reduction {
   Problem problem{};           // plain
   std::vector<Body> bodies{};  // of each of its buffers
-  // Is every body at each instant wholly in use or not at all, and nothing left to keep apart? Then
-  // the plans of both are the same, and so are bounds and proofs.
+  // Is every body at each instant wholly in use or not at all? Then the plans of both are the same,
+  // and so are bounds and proofs.
   bool exact = true;
 };
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "planner/alloc/body_plan.h"
+#include "planner/alloc/exact.h"
 #include "planner/alloc/greedy.h"
 #include "planner/alloc/portfolio.h"
 #include "planner/base/check.h"
@@ -38,6 +40,7 @@ constexpr std::array kPlanners{
 
 // Nodes of the exact search, of which each takes some microseconds.
 constexpr int64_t kExactNodes = 100'000;
+constexpr int64_t kDecisionNodes = 20'000;
 
 Plan greedy(const Problem& problem, PlannerKind kind, PlacementOrder order, GapRule rule) {
   return with_totals(problem, name_of(kind), place_greedily(problem, order, rule));
@@ -61,28 +64,7 @@ Plan best_of(Plan first, Plan second) {
   return second.peak < first.peak ? std::move(second) : std::move(first);
 }
 
-}  // namespace
-
-std::span<const PlannerInfo> planners() { return kPlanners; }
-
-std::string_view name_of(PlannerKind kind) {
-  const auto found = std::find_if(kPlanners.begin(), kPlanners.end(),
-                                  [&](const PlannerInfo& info) { return info.kind == kind; });
-  check(found != kPlanners.end(), "every planner stands in the table");
-  return found->name;
-}
-
-std::optional<PlannerKind> parse_planner(std::string_view name) {
-  for (const PlannerInfo& info : kPlanners) {
-    if (info.name == name) return info.kind;
-  }
-  return std::nullopt;
-}
-
-Plan plan(const Problem& problem, PlannerKind kind) {
-  for (const Buffer& buffer : problem.buffers) {
-    check(Bytes{} <= buffer.size, "no buffer has a negative size");
-  }
+Plan plan_plain(const Problem& problem, PlannerKind kind) {
   if (fixed_offsets_clash(problem)) {
     return {.planner = std::string(name_of(kind)),
             .status = PlanStatus::kInfeasible,
@@ -96,8 +78,8 @@ Plan plan(const Problem& problem, PlannerKind kind) {
     case PlannerKind::kBestFitByStart:
       return greedy(problem, kind, PlacementOrder::kStart, GapRule::kSmallest);
     case PlannerKind::kBestOf:
-      return best_of(plan(problem, PlannerKind::kFirstFitBySize),
-                     plan(problem, PlannerKind::kBestFitByStart));
+      return best_of(plan_plain(problem, PlannerKind::kFirstFitBySize),
+                     plan_plain(problem, PlannerKind::kBestFitByStart));
     case PlannerKind::kLinearScan:
       return greedy(problem, kind, PlacementOrder::kStart, GapRule::kLowest);
     case PlannerKind::kFirstFitByWidth:
@@ -117,6 +99,38 @@ Plan plan(const Problem& problem, PlannerKind kind) {
   }
   check(false, "every planner kind is planned");
   return {};
+}
+
+}  // namespace
+
+std::span<const PlannerInfo> planners() { return kPlanners; }
+
+std::string_view name_of(PlannerKind kind) {
+  const auto found = std::find_if(kPlanners.begin(), kPlanners.end(),
+                                  [&](const PlannerInfo& info) { return info.kind == kind; });
+  check(found != kPlanners.end(), "every planner stands in the table");
+  return found->name;
+}
+
+std::optional<PlannerKind> parse_planner(std::string_view name) {
+  for (const PlannerInfo& info : kPlanners) {
+    if (info.name == name) return info.kind;
+  }
+  return std::nullopt;
+}
+
+PlainPlanner plain_planner(PlannerKind kind) {
+  return [kind](const Problem& plain, std::optional<Bytes> capacity) {
+    Plan plan = plan_plain(plain, kind);
+    if (!capacity || plan.status == PlanStatus::kInfeasible || plan.peak <= *capacity) return plan;
+    Plan decided = decide(plain, *capacity, {.node_limit = kDecisionNodes});
+    return decided.status == PlanStatus::kLimitReached ? plan : decided;
+  };
+}
+
+Plan plan(const Problem& problem, PlannerKind kind) {
+  return plan_all(problem, std::nullopt, plain_planner(kind),
+                  {.by_pieces = kind != PlannerKind::kNoReuse});
 }
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "planner/alloc/body_plan.h"
 #include "planner/alloc/problem.h"
 
 namespace tidemark {
@@ -34,10 +35,16 @@ std::span<const PlannerInfo> planners();
 std::string_view name_of(PlannerKind kind);
 std::optional<PlannerKind> parse_planner(std::string_view name);
 
-// status is kProvedOptimal exactly when peak == lower bound. `planner` names who made the offsets:
-// of those made of others, the winner. kInfeasible, without offsets, when fixed offsets clash.
-// CHECKs that no size is negative; throws std::overflow_error when an end leaves 63 bits. kExact
-// and kPortfolio search a fixed number of nodes and may prove a lower bound above the load.
+// Handles everything a problem may ask for (body_plan.h); plain ones go straight to the planner.
+// status is kProvedOptimal exactly when peak == lower bound (and nothing was spilled). `planner`
+// names who made the offsets: of those made of others, the winner. kInfeasible, without offsets,
+// when fixed offsets clash. CHECKs that faults_of(problem) is empty; throws std::overflow_error
+// when an end leaves 63 bits. kExact and kPortfolio search a fixed number of nodes and may prove a
+// lower bound above the load.
 Plan plan(const Problem& problem, PlannerKind kind);
+
+// As it plans a plain problem. With a capacity that its own plan exceeds, a short exact search
+// tries.
+PlainPlanner plain_planner(PlannerKind kind);
 
 }  // namespace tidemark
