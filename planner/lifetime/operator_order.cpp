@@ -249,6 +249,7 @@ class Orderer {
 }  // namespace
 
 LoadProfile load_of(const Graph& graph, const Schedule& schedule) {
+  if (schedule.order.empty()) return {};  // inputs live in a first step that there is not
   return load_profile(share_in_place(graph, schedule, live_ranges(graph, schedule)),
                       static_cast<int64_t>(schedule.order.size()));
 }

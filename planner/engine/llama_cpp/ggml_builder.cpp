@@ -36,7 +36,10 @@ std::string ggml_type_name(DType type) {
 
 Bytes GgmlBuilder::bytes_of(BuiltId id) const {
   const BuiltTensor& tensor = tensors_[id.index()];
-  int64_t bytes = checked_mul(tensor.ne[0] / block_elements(tensor.type), tensor.nb[0]);
+  const int64_t block = block_elements(tensor.type);
+  int64_t bytes = block == 1 ? checked_add(block_bytes(tensor.type),
+                                           checked_mul(tensor.ne[0] - 1, tensor.nb[0]))
+                             : checked_mul(tensor.ne[0] / block, tensor.nb[0]);
   for (size_t i = 1; i < 4; ++i) {
     bytes = checked_add(bytes, checked_mul(tensor.ne[i] - 1, tensor.nb[i]));
   }

@@ -162,7 +162,7 @@ LlamaContext llama_context(const ModelSpec& model, const LlamaSettings& settings
 
   const int64_t tokens = std::min(context.n_ctx, context.n_ubatch);
   context.n_tokens = checked_mul(ceil_div(tokens, context.n_seq), context.n_seq);
-  context.n_outputs = std::min(context.n_tokens, context.n_outputs_max);
+  context.n_outputs = std::min(tokens, context.n_outputs_max);
   return context;
 }
 

@@ -94,6 +94,7 @@ BuiltId add_embedding(GraphScope& scope) {
     cur = build.map("SCALE", {cur});
     build.name(cur, "inp_scaled");
   }
+  build.expand(cur);  // before a recurrent layer states its caches
   return cur;
 }
 

@@ -1,0 +1,3 @@
+#include "planner/engine/llama_cpp/llama_graph.h"
+
+#include <gtest/gtest.h>
