@@ -8,7 +8,8 @@
 //   4. A node whose op runs in place takes over the memory of its first source that is placed, no
 //      output, of the same layout, read once more (by this node) and seen by no view in use.
 //   5. After each node, each source loses a reader for each use. What has no reader and no view is
-//      freed, outputs excepted; a view without readers is one view less of its owner.
+//      freed, outputs excepted; a view without readers is one view less of its owner. (The flag
+//      of a view that is an output does not keep its owner.)
 //   6. So what nobody ever reads is never freed, an unused input for one.
 //   7. Reserved is the highest end ever reached.
 //

@@ -44,6 +44,12 @@ std::optional<GgmlFault> fault_in_view(const GgmlGraph& graph, const GgmlTensor&
   if (offset < Bytes{} || offset > owner.bytes || tensor.bytes > owner.bytes - offset) {
     return GgmlFault{"view_offs", "the view ends after tensor " + number(owner_id)};
   }
+  // An engine frees the owner when the last reader of the view is done: it must be live till then.
+  if (std::ranges::none_of(tensor.sources,
+                           [&](TensorId source) { return root_of(graph, source) == owner_id; })) {
+    return GgmlFault{"srcs",
+                     "none of them lives in tensor " + number(owner_id) + ", which it views"};
+  }
   return std::nullopt;
 }
 
@@ -90,7 +96,9 @@ std::optional<GgmlFault> fault_in(const GgmlGraph& graph, const GgmlTensor& tens
   }
   if (auto fault = fault_in_sizes(tensor)) return fault;
   if (auto fault = fault_in_sources(graph, tensor)) return fault;
-  return tensor.owner ? fault_in_view(graph, tensor) : std::nullopt;
+  if (tensor.owner) return fault_in_view(graph, tensor);
+  if (tensor.offset_in_owner != Bytes{}) return GgmlFault{"view_offs", "is no view"};
+  return std::nullopt;
 }
 
 TensorId add(GgmlGraph& graph, GgmlTensor tensor) {

@@ -1,8 +1,12 @@
 #include "planner/engine/ggml_dump.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
 
 #include "planner/engine/ggml_alloc.h"
+#include "planner/engine/ggml_replay.h"
 
 namespace tidemark {
 namespace {
@@ -118,6 +122,12 @@ INSTANTIATE_TEST_SUITE_P(
                    "x.tsv:4:36: error: view_of: tensor 1 is a view itself\n"},
         BrokenDump{"ViewPastTheEnd", dump(kX + "1 node VIEW y f32 8 1 1 1 32 1 0 - 0 4 0\n"),
                    "x.tsv:3:38: error: view_offs: the view ends after tensor 0\n"},
+        BrokenDump{"ViewOfWhatItDoesNotRead",
+                   dump(kX + "1 leaf NONE w f32 8 1 1 1 32 1 0 - -1 0 -\n" +
+                        "2 node VIEW y f32 8 1 1 1 32 1 0 - 0 0 1\n"),
+                   "x.tsv:4:40: error: srcs: none of them lives in tensor 0, which it views\n"},
+        BrokenDump{"OffsetWithoutAView", dump("0 leaf NONE x f32 8 1 1 1 32 1 0 I -1 9 -\n"),
+                   "x.tsv:2:39: error: view_offs: is no view\n"},
         BrokenDump{"ViewElsewhere", dump(kX + "1 node VIEW y f32 8 1 1 1 32 1 1 - 0 0 0\n"),
                    "x.tsv:3:32: error: external: differs from that of tensor 0, whose memory it "
                    "is\n"},
@@ -126,6 +136,27 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenDump{"CountOfWhat", "# n_nodes\tone\n" + dump(kX),
                    "x.tsv:1:11: error: n_nodes: \"one\" is no count\n"}),
     [](const auto& row) { return row.param.name; });
+
+// Signs put anywhere into a dump: it is read or refused, and what is read can be reserved for.
+RC_GTEST_PROP(GgmlDumpLaw, NoTextBreaksTheReader, ()) {
+  std::string text = dump(
+      "0 leaf NONE x f32 8 1 1 1 32 1 0 I -1 0 -\n"
+      "1 node SQR y f32 8 1 1 1 32 1 0 - -1 0 0\n"
+      "2 node VIEW v f32 4 1 1 1 16 1 0 - 1 16 1\n"
+      "3 node MUL_MAT z f32 8 1 1 1 32 1 0 O -1 0 2,0\n");
+  for (int changes = *rc::gen::inRange(1, 4); changes > 0; --changes) {
+    const auto at = *rc::gen::inRange<size_t>(kHeader.size(), text.size());
+    text[at] = *rc::gen::element('0', '1', '2', '3', '9', '-', ',', '\t', '\n', 'I', 'O', '\0');
+  }
+  const Result<GgmlDump> read = read_ggml_dump(text, "x.tsv");
+  if (!read) return;
+  const GgmlReservation made = reserve(read->graph);
+  // The engine frees what a view flagged as output sees.
+  if (std::ranges::any_of(read->graph.tensors, [](const auto& t) { return t.owner && t.output; })) {
+    return;
+  }
+  RC_ASSERT(replay(read->graph, made.offsets, made.reserved, GgmlInPlace::kEngine).empty());
+}
 
 }  // namespace
 }  // namespace tidemark
