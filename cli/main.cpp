@@ -175,6 +175,10 @@ void add_plan(CommandLine& line) {
   add_output_flags(*verb, line.flags);
   verb->add_option("--show", line.plan.show, "One stage instead of the report: " + stage_names())
       ->option_text("STAGE");
+  verb->add_option("--relief", line.plan.relief,
+                   "Name up to N tensors that, moved out or made again, would lower the peak load")
+      ->option_text("N")
+      ->check(CLI::Range(int64_t{0}, int64_t{1000}));
   verb->footer(
       "Examples:\n"
       "  tidemark plan minicpm-2b --quant int4 -c 4096 --device galaxy-s23\n"

@@ -40,6 +40,7 @@ struct PlanOptions {
   ScenarioOptions scenario{};
   OutputOptions output{};
   std::string show{};  // one stage instead of the report: "map", "weights", ...
+  int64_t relief = 0;  // suggestions of what would lower the peak; 0 = do not look
 };
 
 struct SimulateOptions {

@@ -28,6 +28,9 @@ int run_plan(const PlanOptions& options) {
     if (!plan) return fail(plan.diagnostics());
     if (!options.show.empty()) return show_stage(options, scenario, *plan);
     reports.push_back(make_plan_report(scenario, *plan));
+    if (options.relief > 0) {
+      reports.back().relief = relief_of(scenario, *plan, static_cast<size_t>(options.relief));
+    }
   }
   const bool any_fits = std::any_of(reports.begin(), reports.end(),
                                     [](const PlanReport& report) { return report.verdict.fits; });

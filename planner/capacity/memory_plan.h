@@ -1,12 +1,13 @@
 // Scenario -> MemoryPlan: the whole pure chain of the planner, every stage kept so that it can be
 // shown.
 //
-//   build_graph -> schedule -> live_ranges -> share_in_place -> load_profile -> Problem -> plan ->
-//   validate
+//   build_graph -> schedule (or order_for_memory) -> live_ranges -> share_in_place -> load_profile
+//   -> Problem -> plan -> validate
 // once for prefill (one ubatch) and once for decode (one step); one arena serves both, so its size
 // is the larger.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "planner/alloc/problem.h"
@@ -20,11 +21,21 @@
 
 namespace tidemark {
 
+// How the order of the ops was found, under op_order memory. An order is taken when both its load
+// and its arena are smaller than in program order.
+struct PhaseOrder {
+  Bytes program_load{};  // peak load in program order; PhasePlan::load is that of the order taken
+  Bytes lower_bound{};   // of the peak load, over all orders
+  bool is_optimal = false;  // the order taken reaches it
+  int64_t states = 0;       // visited by the exact search
+};
+
 struct PhasePlan {
   Phase phase = Phase::kPrefill;
   GraphOptions options{};
   Graph graph{};
   Schedule schedule{};
+  std::optional<PhaseOrder> order{};  // op_order memory only
   std::vector<LiveRange> ranges{};
   std::vector<ArenaBuffer> buffers{};
   LoadProfile load{};

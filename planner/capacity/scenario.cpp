@@ -26,6 +26,11 @@ constexpr NameTable<CachePolicy, 4> kCachePolicies = {{
     {CachePolicy::kNextUse, "next-use"},
 }};
 
+constexpr NameTable<OpOrder, 2> kOpOrders = {{
+    {OpOrder::kProgram, "program"},
+    {OpOrder::kMemory, "memory"},
+}};
+
 template <typename Kind, size_t kCount>
 std::string_view find_name(const NameTable<Kind, kCount>& table, Kind wanted) {
   for (const auto& [kind, name] : table) {
@@ -54,6 +59,9 @@ std::string_view name_of(CachePolicy policy) { return find_name(kCachePolicies, 
 std::optional<CachePolicy> parse_cache_policy(std::string_view name) {
   return find_kind(kCachePolicies, name);
 }
+
+std::string_view name_of(OpOrder order) { return find_name(kOpOrders, order); }
+std::optional<OpOrder> parse_op_order(std::string_view name) { return find_kind(kOpOrders, name); }
 
 int64_t Scenario::cells_per_sequence() const {
   return kv_unified ? n_ctx.count() : ceil_div(n_ctx.count(), n_seq);

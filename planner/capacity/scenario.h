@@ -25,6 +25,14 @@ enum class CachePolicy { kLru, kMru, kPinned, kNextUse };
 std::string_view name_of(CachePolicy policy);  // "lru", "mru", "pinned", "next-use"
 std::optional<CachePolicy> parse_cache_policy(std::string_view name);
 
+// In which order the ops of a pass run.
+enum class OpOrder {
+  kProgram,  // as the graph is written
+  kMemory,   // the order that needs least (planner/lifetime/operator_order.h)
+};
+std::string_view name_of(OpOrder order);  // "program", "memory"
+std::optional<OpOrder> parse_op_order(std::string_view name);
+
 // How the block cache is run. Blocks are weight units.
 struct CacheChoices {
   Bytes capacity{};  // 0 = what is left of the limit after everything else
@@ -59,6 +67,7 @@ struct Scenario {
   bool kv_unified = false;  // one cache for all sequences instead of one each
   bool swa_full = false;    // sliding-window layers keep the whole context
   PlannerKind planner = PlannerKind::kBestOf;
+  OpOrder op_order = OpOrder::kProgram;
   StrategyKind strategy = StrategyKind::kResident;
   CacheChoices cache{};
   std::vector<std::string>

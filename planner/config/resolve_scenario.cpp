@@ -283,6 +283,10 @@ class Resolver {
     scenario_.strategy = parse_strategy(strategy).value_or(StrategyKind::kResident);
     const std::string planner = read_.choice("planner", planner_names(), "best-of");
     scenario_.planner = parse_planner(planner).value_or(PlannerKind::kBestOf);
+    if (read_.stated("op_order") != nullptr) {
+      const std::string order = read_.choice("op_order", {"program", "memory"}, "program");
+      scenario_.op_order = parse_op_order(order).value_or(OpOrder::kProgram);
+    }
   }
 
   void limits() {

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 33> kTable{{
+constexpr std::array<SettingInfo, 34> kTable{{
     {"model", "", "MODEL", "",
      "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
     {"assume_dense", "--assume-dense", "", "off",
@@ -57,6 +57,8 @@ constexpr std::array<SettingInfo, 33> kTable{{
      "Type of activations (default: the engine's)", false},
     {"strategy", "--strategy", "NAME", "resident", "How weights are loaded", true},
     {"planner", "--planner", "NAME", "best-of", "How the arena is planned", true},
+    {"op_order", "--op-order", "program|memory", "program",
+     "Order of the ops: as written, or the one that needs least memory", true},
     {"budget", "--budget", "SIZE", "", "Limit that replaces the device's", false},
     {"margin", "--margin", "RATIO", "10 %", "Share of the available memory kept free", false},
     {"prompt", "--prompt", "N", "128", "Tokens of the prompt", false},

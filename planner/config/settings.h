@@ -68,8 +68,8 @@ SettingMap merge(SettingMap weaker, const SettingMap& stronger);
 Result<Scenario> resolve_scenario(const SettingMap& settings);
 
 // Values given as lists ("resident,layerwise") -> one map per combination, in order, the last key
-// fastest. Only keys that allow it (model, device, engine, quant, strategy, planner, cache_policy);
-// at most 1000 maps.
+// fastest. Only keys that allow it (model, device, engine, quant, strategy, planner, op_order,
+// cache_policy); at most 1000 maps.
 Result<std::vector<SettingMap>> expand_lists(const SettingMap& settings);
 
 }  // namespace tidemark

@@ -88,6 +88,13 @@ ArenaFacts make_arena_facts(const PhasePlan& phase) {
   if (phase.load.peak_step.index() < phase.schedule.order.size()) {
     facts.peak_op = phase.graph.op(phase.schedule.order[phase.load.peak_step.index()]).name;
   }
+  if (phase.order) {
+    facts.order = OrderFacts{.program_load = phase.order->program_load,
+                             .load = phase.load.peak,
+                             .lower_bound = phase.order->lower_bound,
+                             .is_optimal = phase.order->is_optimal,
+                             .states = phase.order->states};
+  }
   return facts;
 }
 
@@ -226,6 +233,12 @@ std::string setting_value(std::span<const Setting> settings, std::string_view ke
     if (setting.key == key) return setting.value;
   }
   return "";
+}
+
+ReliefFacts relief_of(const Scenario& scenario, const MemoryPlan& plan, size_t most) {
+  const PhasePlan& phase = plan.largest();
+  return relief(phase.graph, phase.schedule,
+                {.most = most, .cells = scenario.cells_per_sequence()});
 }
 
 PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {

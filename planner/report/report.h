@@ -11,6 +11,7 @@
 #include "planner/capacity/scenario.h"
 #include "planner/capacity/textbook.h"
 #include "planner/capacity/verdict.h"
+#include "planner/lifetime/relief.h"
 
 namespace tidemark {
 
@@ -33,6 +34,15 @@ struct ArenaRow {
   Interval<StepIndex> lifetime{};
 };
 
+// What an order of the ops other than the program's saves.
+struct OrderFacts {
+  Bytes program_load{};  // peak load before
+  Bytes load{};          // and after
+  Bytes lower_bound{};   // over all orders
+  bool is_optimal = false;
+  int64_t states = 0;
+};
+
 struct ArenaFacts {
   std::string planner{};
   std::string status{};
@@ -44,6 +54,7 @@ struct ArenaFacts {
   int64_t steps = 0;
   int64_t peak_step = 0;
   std::string peak_op{};
+  std::optional<OrderFacts> order{};  // op_order memory only
   std::vector<ArenaRow> rows{};
 };
 
@@ -84,6 +95,7 @@ struct PlanReport {
   Bytes scratch{};
   Bytes kv_per_token{};
   ArenaFacts arena{};
+  std::optional<ReliefFacts> relief{};  // when asked for: what would lower the arena's peak load
   DeviceFacts device{};
   Verdict verdict{};
   std::vector<TextbookRow> textbook{};  // filled for --engine formula
@@ -94,6 +106,9 @@ struct PlanReport {
 ArenaFacts make_arena_facts(const PhasePlan& phase);
 
 WeightParts weight_parts_of(const WeightsInventory& weights);
+
+// Of the arena's phase, at most `most` reliefs; attention counted at a full context.
+ReliefFacts relief_of(const Scenario& scenario, const MemoryPlan& plan, size_t most);
 
 PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan);
 

@@ -127,6 +127,52 @@ std::string arena_section(const ArenaFacts& arena) {
       paragraph("", fmt::format("fullest at step {}{}; {}", format_count(arena.peak_step),
                                 arena.peak_op.empty() ? "" : " (" + one_line(arena.peak_op) + ")",
                                 reuse_text(arena)));
+  if (arena.order) out += paragraph("", order_text(*arena.order));
+  return out;
+}
+
+std::string order_text(const OrderFacts& order) {
+  const std::string least = order.is_optimal
+                                ? "no order needs less"
+                                : "none needs less than " + format_bytes(order.lower_bound);
+  if (order.load == order.program_load) {
+    return fmt::format("ops in program order, load {}: {}", format_bytes(order.load), least);
+  }
+  return fmt::format("ops ordered for memory: load {}, in program order {}; {}",
+                     format_bytes(order.load), format_bytes(order.program_load), least);
+}
+
+std::string cost_text(const Relief& relief) {
+  if (relief.kind == ReliefKind::kSpill) {
+    return fmt::format("{} moved a pass", format_bytes(relief.moved));
+  }
+  std::string cost = fmt::format("{} operations more a pass", format_count(relief.operations));
+  if (relief.weights_read > Bytes{}) {
+    cost += fmt::format(", {} of weights read again", format_bytes(relief.weights_read));
+  }
+  return cost;
+}
+
+std::string relief_line(const Relief& relief) {
+  const size_t tensors = relief.absences.size();
+  return fmt::format(
+      "{} {} ({}{}) between {} and {}: load {}, saves {}; {}",
+      relief.kind == ReliefKind::kSpill ? "move out" : "recompute", one_line(relief.tensor),
+      tensors > 1 ? fmt::format("{} x ", format_count(static_cast<int64_t>(tensors))) : "",
+      format_bytes(relief.bytes), one_line(relief.last_op), one_line(relief.next_op),
+      format_bytes(relief.new_peak), format_bytes(relief.saves), cost_text(relief));
+}
+
+std::string relief_section(const std::optional<ReliefFacts>& facts) {
+  if (!facts) return "";
+  std::string out = paragraph(
+      "Relief", fmt::format("the load of {} is reached at {}, which itself reads and writes {}",
+                            format_bytes(facts->peak), one_line(facts->peak_op),
+                            format_bytes(facts->in_use)));
+  if (facts->reliefs.empty()) {
+    return out + paragraph("", "no tensor moved out or made again would lower it");
+  }
+  for (const Relief& relief : facts->reliefs) out += paragraph("", relief_line(relief));
   return out;
 }
 
@@ -228,6 +274,7 @@ std::string to_text(const PlanReport& report, TextStyle style) {
   out += "\n" + limit_line(report.device.limit);
   out += verdict_line(report, style);
   out += arena_section(report.arena);
+  out += relief_section(report.relief);
   out += estimates_line(report.device);
   out += notes_section(report.notes);
   return out + textbook_section(report.textbook);

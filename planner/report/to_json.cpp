@@ -100,16 +100,47 @@ Json memory_json(const Breakdown& memory) {
 }
 
 Json arena_json(const ArenaFacts& arena) {
-  return Json{{"planner", arena.planner},
-              {"status", arena.status},
-              {"peak_bytes", arena.peak.count()},
-              {"lower_bound_bytes", arena.lower_bound.count()},
-              {"no_reuse_bytes", arena.no_reuse.count()},
-              {"buffers", arena.buffers},
-              {"phase", arena.phase},
-              {"steps", arena.steps},
-              {"peak_step", arena.peak_step},
-              {"peak_op", arena.peak_op}};
+  Json json = Json{{"planner", arena.planner},
+                   {"status", arena.status},
+                   {"peak_bytes", arena.peak.count()},
+                   {"lower_bound_bytes", arena.lower_bound.count()},
+                   {"no_reuse_bytes", arena.no_reuse.count()},
+                   {"buffers", arena.buffers},
+                   {"phase", arena.phase},
+                   {"steps", arena.steps},
+                   {"peak_step", arena.peak_step},
+                   {"peak_op", arena.peak_op}};
+  if (arena.order) {
+    json["op_order"] = "memory";
+    json["load_program_order_bytes"] = arena.order->program_load.count();
+    json["load_bytes"] = arena.order->load.count();
+    json["load_lower_bound_bytes"] = arena.order->lower_bound.count();
+    json["order_status"] = arena.order->is_optimal ? "proved_optimal" : "feasible";
+    json["order_states"] = arena.order->states;
+  }
+  return json;
+}
+
+Json relief_json(const ReliefFacts& facts) {
+  Json json = Json{{"peak_load_bytes", facts.peak.count()},
+                   {"peak_step", facts.peak_step.value()},
+                   {"peak_op", facts.peak_op},
+                   {"in_use_bytes", facts.in_use.count()},
+                   {"suggestions", Json::array()}};
+  for (const Relief& relief : facts.reliefs) {
+    json["suggestions"].push_back(Json{{"kind", name_of(relief.kind)},
+                                       {"tensor", relief.tensor},
+                                       {"tensors", relief.absences.size()},
+                                       {"tensor_bytes", relief.bytes.count()},
+                                       {"new_peak_load_bytes", relief.new_peak.count()},
+                                       {"saves_bytes", relief.saves.count()},
+                                       {"moved_bytes", relief.moved.count()},
+                                       {"operations", relief.operations},
+                                       {"weights_read_bytes", relief.weights_read.count()},
+                                       {"last_op", relief.last_op},
+                                       {"next_op", relief.next_op}});
+  }
+  return json;
 }
 
 Json device_json(const DeviceFacts& device) {
@@ -203,6 +234,7 @@ Json document(const PlanReport& report) {
                          {"scratch_bytes", report.scratch.count()}};
   json["kv_bytes_per_token"] = report.kv_per_token.count();
   json["arena"] = arena_json(report.arena);
+  if (report.relief) json["relief"] = relief_json(*report.relief);
   json["device"] = device_json(report.device);
   json["verdict"] = Json{{"fits", report.verdict.fits},
                          {"slack_bytes", report.verdict.slack.count()},

@@ -160,8 +160,8 @@ std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
                n_outputs, type_k, type_v, type_act, flash_attention, kv_unified, swa_full, planner,
-               strategy, cache, trace, margin_ratio, budget, prompt, generate, seed, model_warnings,
-               settings] = scenario;
+               op_order, strategy, cache, trace, margin_ratio, budget, prompt, generate, seed,
+               model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);
@@ -182,6 +182,8 @@ std::string canonical_text(const Scenario& scenario) {
   text.add("kv_unified", int64_t{kv_unified});
   text.add("swa_full", int64_t{swa_full});
   text.add("planner", name_of(planner));
+  // Rows kept from before the choice was there are of the program's order.
+  if (op_order != OpOrder::kProgram) text.add("op_order", name_of(op_order));
   text.add("strategy", name_of(strategy));
   add_cache(text, cache);
   for (const std::string& unit : trace) text.add("trace", unit);

@@ -144,6 +144,7 @@ const std::vector<Change> kChoiceChanges = {
     [](Scenario& s) { s.type_act = DType::kF16; },
     [](Scenario& s) { s.flash_attention = false; },
     [](Scenario& s) { s.planner = PlannerKind::kNoReuse; },
+    [](Scenario& s) { s.op_order = OpOrder::kMemory; },
     [](Scenario& s) { s.strategy = StrategyKind::kLayerwise; },
     [](Scenario& s) { s.cache.capacity = Bytes::of(1); },
     [](Scenario& s) { s.cache.policy = CachePolicy::kMru; },
