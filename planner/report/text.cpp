@@ -115,6 +115,17 @@ std::string reuse_text(const ArenaFacts& arena) {
       static_cast<double>(arena.no_reuse.count()) / static_cast<double>(arena.peak.count()));
 }
 
+std::string order_text(const OrderFacts& order) {
+  const std::string least = order.is_optimal
+                                ? "no order needs less"
+                                : "none needs less than " + format_bytes(order.lower_bound);
+  if (order.load == order.program_load) {
+    return fmt::format("ops in program order, load {}: {}", format_bytes(order.load), least);
+  }
+  return fmt::format("ops ordered for memory: load {}, in program order {}; {}",
+                     format_bytes(order.load), format_bytes(order.program_load), least);
+}
+
 std::string arena_section(const ArenaFacts& arena) {
   if (arena.buffers == 0) return paragraph("Arena", "no activations to place");
   std::string out = paragraph(
@@ -129,17 +140,6 @@ std::string arena_section(const ArenaFacts& arena) {
                                 reuse_text(arena)));
   if (arena.order) out += paragraph("", order_text(*arena.order));
   return out;
-}
-
-std::string order_text(const OrderFacts& order) {
-  const std::string least = order.is_optimal
-                                ? "no order needs less"
-                                : "none needs less than " + format_bytes(order.lower_bound);
-  if (order.load == order.program_load) {
-    return fmt::format("ops in program order, load {}: {}", format_bytes(order.load), least);
-  }
-  return fmt::format("ops ordered for memory: load {}, in program order {}; {}",
-                     format_bytes(order.load), format_bytes(order.program_load), least);
 }
 
 std::string cost_text(const Relief& relief) {
