@@ -62,9 +62,10 @@ void store_transposed(GraphScope& scope, BuiltId x, const LayerCache& cache, Bui
 }
 
 // All cells: [width, heads, cells, streams].
-BuiltId read_rows(GraphScope& scope, const LayerCache& cache, int64_t width, int64_t n_head) {
+BuiltId read_rows(GraphScope& scope, const LayerCache& cache, int64_t width, int64_t n_head,
+                  int64_t n_kv) {
   const int64_t row = row_bytes(cache.type, cache.row).count();
-  return scope.build.view(cache.tensor, {width, n_head, cache.cells, scope.context.n_stream},
+  return scope.build.view(cache.tensor, {width, n_head, n_kv, scope.context.n_stream},
                           {.nb1 = row_bytes(cache.type, width).count(),
                            .nb2 = row,
                            .nb3 = checked_mul(row, cache.cells)},
@@ -72,10 +73,11 @@ BuiltId read_rows(GraphScope& scope, const LayerCache& cache, int64_t width, int
 }
 
 // The transposed values: [cells, heads, width, streams].
-BuiltId read_transposed(GraphScope& scope, const LayerCache& cache, int64_t width, int64_t n_head) {
+BuiltId read_transposed(GraphScope& scope, const LayerCache& cache, int64_t width, int64_t n_head,
+                        int64_t n_kv) {
   const int64_t column = row_bytes(cache.type, cache.cells).count();
   return scope.build.view(
-      cache.tensor, {cache.cells, n_head, width, scope.context.n_stream},
+      cache.tensor, {n_kv, n_head, width, scope.context.n_stream},
       {.nb1 = checked_mul(column, width), .nb2 = column, .nb3 = checked_mul(column, cache.row)}, 0);
 }
 
@@ -96,7 +98,7 @@ struct KeysAndValues {
 
 KeysAndValues read_caches(GraphScope& scope, const Attending& at) {
   const AttentionHeads& heads = at.heads;
-  const BuiltId k = read_rows(scope, at.k, heads.width_k, heads.n_head_kv);
+  const BuiltId k = read_rows(scope, at.k, heads.width_k, heads.n_head_kv, at.in.n_kv);
   if (heads.is_latent) {
     const BuiltTensor seen = scope.build[k];
     const BuiltId v =
@@ -108,8 +110,8 @@ KeysAndValues read_caches(GraphScope& scope, const Attending& at) {
     return {heads_first(scope, k), turned};
   }
   const BuiltId v = scope.context.flash
-                        ? read_rows(scope, at.v, heads.width_v, heads.n_head_kv)
-                        : read_transposed(scope, at.v, heads.width_v, heads.n_head_kv);
+                        ? read_rows(scope, at.v, heads.width_v, heads.n_head_kv, at.in.n_kv)
+                        : read_transposed(scope, at.v, heads.width_v, heads.n_head_kv, at.in.n_kv);
   return {heads_first(scope, k), heads_first(scope, v)};
 }
 

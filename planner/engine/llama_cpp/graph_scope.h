@@ -9,15 +9,10 @@
 #include "planner/engine/llama_cpp/ggml_builder.h"
 #include "planner/engine/llama_cpp/graph_traits.h"
 #include "planner/engine/llama_cpp/llama_context.h"
+#include "planner/engine/llama_cpp/llama_graph.h"
 #include "planner/model/weights.h"
 
 namespace tidemark {
-
-// One evaluation: the prompt, or a token of each sequence.
-struct GraphRun {
-  int64_t n_tokens = 1;
-  int64_t n_outputs = 1;
-};
 
 // Inputs of one cache: of the layers that see everything, or of those that see a window.
 struct CacheInputs {
@@ -26,7 +21,8 @@ struct CacheInputs {
   BuiltId index_k{};  // where the new keys go
   BuiltId index_v{};
   BuiltId mask{};
-  int64_t cells = 0;
+  int64_t cells = 0;  // of the cache
+  int64_t n_kv = 0;   // of which are read
 };
 
 struct GraphInputs {
@@ -50,7 +46,7 @@ struct GraphScope {
   const TransformerSpec& spec;
   const LlamaContext& context;
   GraphTraits traits{};
-  GraphRun run{};
+  LlamaRun run{};
   WeightIndex weights{};
   bool windows = false;  // two caches, one of window layers
   GraphInputs inputs{};

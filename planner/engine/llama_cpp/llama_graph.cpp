@@ -33,6 +33,8 @@ CacheInputs cache_inputs(GraphScope& scope, bool window) {
   const int64_t n_tokens = scope.run.n_tokens;
   const LlamaRotation& sides = context.rotation;
   CacheInputs in{.cells = window ? context.cells_swa : context.cells};
+  const int64_t asked = window ? scope.run.n_kv_window : scope.run.n_kv;
+  in.n_kv = asked > 0 ? std::min(asked, in.cells) : in.cells;
   GgmlBuilder& build = scope.build;
   if (sides.k > 0)
     in.rotation_k = build.input("attn_inp_k_rot", DType::kF32, {sides.k, sides.k, 1, 1});
@@ -42,7 +44,7 @@ CacheInputs cache_inputs(GraphScope& scope, bool window) {
   in.index_k = build.input("", DType::kI64, {n_tokens, 1, 1, 1});
   in.index_v = build.input("", DType::kI64, {checked_mul(n_tokens, values), 1, 1, 1});
   in.mask = build.input("attn_inp_kq_mask", context.flash ? DType::kF16 : DType::kF32,
-                        {in.cells, n_tokens / context.n_stream, 1, context.n_stream});
+                        {in.n_kv, n_tokens / context.n_stream, 1, context.n_stream});
   return in;
 }
 
@@ -217,12 +219,11 @@ Diagnostics refusal(const ModelSpec& model) {
 }
 
 GraphScope scope_of(const ModelSpec& model, const WeightsInventory& weights,
-                    const LlamaContext& context, LlamaPhase phase) {
+                    const LlamaContext& context, const LlamaRun& run) {
   const TransformerSpec& spec = *model.transformer();
   GraphScope scope{.model = model, .spec = spec, .context = context};
   scope.traits = graph_traits(model);
-  scope.run = phase == LlamaPhase::kPrompt ? GraphRun{context.n_tokens, context.n_outputs}
-                                           : GraphRun{context.n_seq, context.n_seq};
+  scope.run = run;
   scope.windows = std::ranges::any_of(spec.layers, has_window);
   for (const WeightTensor& tensor : weights.tensors) {
     if (tensor.stack < 0) scope.weights.emplace(tensor.name, &tensor);
@@ -232,11 +233,20 @@ GraphScope scope_of(const ModelSpec& model, const WeightsInventory& weights,
 
 }  // namespace
 
+LlamaRun prompt_run(const LlamaContext& context) {
+  return {.n_tokens = context.n_tokens, .n_outputs = context.n_outputs};
+}
+
+LlamaRun generation_run(const LlamaContext& context) {
+  return {.n_tokens = context.n_seq, .n_outputs = context.n_seq};
+}
+
 Result<LlamaGraph> llama_graph(const ModelSpec& model, const WeightsInventory& weights,
-                               const LlamaContext& context, LlamaPhase phase) {
+                               const LlamaContext& context, const LlamaRun& run) {
   if (Diagnostics refused = refusal(model); !refused.empty()) return refused;
-  check(context.rejection.empty() && context.n_tokens > 0, "a context that was accepted");
-  GraphScope scope = scope_of(model, weights, context, phase);
+  check(context.rejection.empty(), "a context that was accepted");
+  check(run.n_tokens > 0 && run.n_tokens % context.n_seq == 0, "as many tokens of each sequence");
+  GraphScope scope = scope_of(model, weights, context, run);
   make_inputs(scope);
   BuiltId cur = add_embedding(scope);
   for (const LayerSpec& layer : scope.spec.layers) {

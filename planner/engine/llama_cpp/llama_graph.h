@@ -1,10 +1,10 @@
 // The graph that llama.cpp reserves its compute buffer for: every tensor of the evaluation of a
 // full prompt batch over full caches, in that engine's own order.
 //
-//   Llama-3.2-1B, context 4,096, 512 tokens, flash attention, logits of all tokens:
-//     GET_ROWS, then 16 layers of RMS_NORM, MUL, MUL_MAT q, ... ADD, then RMS_NORM, MUL, MUL_MAT
-//     550 nodes and 186 leaves; reserve() makes 299,902,976 B of the same run without flash
-//     attention the largest tensor is result_output: 4 x 128,256 x 512 = 262,668,288 B
+//   Llama-3.2-1B, context 4,096, 512 tokens, logits of all of them, no flash attention:
+//     GET_ROWS, then 16 layers of RMS_NORM, MUL, MUL_MAT q, ... ADD, then RMS_NORM, MUL, MUL_MAT:
+//     582 nodes behind 186 leaves; reserve() makes 299,902,976 B of it
+//     the largest tensor is one layer's kq: 4 x 4,096 x 512 x 32 = 268,435,456 B
 //   Checked by LlamaGraphTest.WorkedInTheHeader.
 //
 // A layer is built from what it is (layer_spec.h). Architectures whose graphs were held against
@@ -21,10 +21,17 @@
 
 namespace tidemark {
 
-enum class LlamaPhase {
-  kPrompt,      // context.n_tokens tokens, context.n_outputs rows of logits
-  kGeneration,  // one token and one row of logits of each sequence
+// One evaluation.
+struct LlamaRun {
+  int64_t n_tokens = 1;
+  int64_t n_outputs = 1;    // rows of logits
+  int64_t n_kv = 0;         // cells that are read; 0 = all
+  int64_t n_kv_window = 0;  // likewise in layers that see a window
 };
+
+// What it reserves for: a full batch of a prompt, and one token of each sequence.
+LlamaRun prompt_run(const LlamaContext& context);
+LlamaRun generation_run(const LlamaContext& context);
 
 struct LlamaGraph {
   GgmlGraph graph{};
@@ -34,9 +41,10 @@ struct LlamaGraph {
 };
 
 // `model` as_llama_cpp_sees it, `weights` of it (their types; a missing tensor counts as f16).
-// Refused: a list of sizes, and a model that the engine's decoder has no graph for (encoders, no
-// layers). Throws std::overflow_error when a size leaves the range of a tensor.
+// run.n_tokens is a multiple of context.n_seq. Refused: a list of sizes, and a model that the
+// engine's decoder has no graph for (encoders, no layers). Throws std::overflow_error when a size
+// leaves the range of a tensor.
 Result<LlamaGraph> llama_graph(const ModelSpec& model, const WeightsInventory& weights,
-                               const LlamaContext& context, LlamaPhase phase);
+                               const LlamaContext& context, const LlamaRun& run);
 
 }  // namespace tidemark

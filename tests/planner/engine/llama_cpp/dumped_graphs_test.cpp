@@ -82,7 +82,7 @@ TEST(DumpedGraphsTest, EveryGraphTensorByTensor) {
     const LlamaContext context = llama_context(measured.model, settings_of(row));
     ASSERT_EQ(context.rejection, "");
     const Result<LlamaGraph> built =
-        llama_graph(measured.model, measured.weights, context, LlamaPhase::kPrompt);
+        llama_graph(measured.model, measured.weights, context, prompt_run(context));
     ASSERT_TRUE(built.ok()) << to_string(built.diagnostics());
     EXPECT_TRUE(built->exact_for_architecture);
     const Result<GgmlGraph> dumped = read_graph(index.parent_path() / row.at("file"));

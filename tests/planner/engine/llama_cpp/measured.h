@@ -21,6 +21,9 @@ struct MeasuredModel {
 std::map<std::string, MeasuredModel> measured_models(const std::filesystem::path& folder,
                                                      const std::string& quantization);
 
+// A published model out of the dimensions in support/gguf_tensors.h: needs no data folder.
+MeasuredModel restated_model(const std::string& name, const std::string& quantization);
+
 // A column as a number; 0 when it is empty.
 int64_t at(const CsvRow& row, const std::string& column);
 
