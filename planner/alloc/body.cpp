@@ -93,12 +93,11 @@ void align(Body& body, Alignment alignment, Bytes group_offset) {
 void add_member(Body& body, const Buffer& buffer, BufferId id) {
   const Bytes start = buffer.group_offset;
   body.hull.lower = body.members.empty() ? start : std::min(body.hull.lower, start);
-  body.hull.upper = std::max(body.hull.upper, body.hull.lower);
   body.members.push_back(id);
   align(body, buffer.alignment, start);
   if (buffer.hint && !body.hint) body.hint = *buffer.hint - start;
   if (!is_ever_live(buffer)) return;
-  body.hull.upper = std::max(body.hull.upper, start + buffer.size);
+  body.hull.upper = std::max(body.ever_live() ? body.hull.upper : start, start + buffer.size);
   for (const Piece& piece : pieces_of(buffer)) {
     body.pieces.push_back({piece.when, {start + piece.used.lower, start + piece.used.upper}});
   }
@@ -110,6 +109,7 @@ void add_member(Body& body, const Buffer& buffer, BufferId id) {
 
 void finish(Body& body) {
   merge(body.pieces);
+  if (!body.ever_live()) body.hull.upper = body.hull.lower;
   if (!body.base) return;
   const bool fits = modulo(*body.base, body.alignment) == body.phase.count();
   if (!fits || *body.base + body.hull.lower < Bytes{}) body.possible = false;

@@ -5,16 +5,34 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "planner/alloc/csv_cells.h"
+
 namespace tidemark {
 namespace {
 
-enum class Column { kId, kLower, kUpper, kEnd, kSize, kAlignment, kGaps, kOffset, kHint };
+enum class Column {
+  kId,
+  kLower,
+  kUpper,
+  kEnd,
+  kSize,
+  kAlignment,
+  kGaps,
+  kOffset,
+  kHint,
+  kGroup,
+  kGroupOffset,
+  kPool,
+  kNotIn,
+  kApart,
+  kCost,
+};
 
 struct ColumnName {
   std::string_view name{};
@@ -22,50 +40,51 @@ struct ColumnName {
 };
 
 constexpr std::array kColumns{
-    ColumnName{"id", Column::kId},        ColumnName{"buffer", Column::kId},
-    ColumnName{"buffer_id", Column::kId}, ColumnName{"lower", Column::kLower},
-    ColumnName{"start", Column::kLower},  ColumnName{"begin", Column::kLower},
-    ColumnName{"upper", Column::kUpper},  ColumnName{"end", Column::kEnd},
-    ColumnName{"size", Column::kSize},    ColumnName{"alignment", Column::kAlignment},
-    ColumnName{"gaps", Column::kGaps},    ColumnName{"offset", Column::kOffset},
+    ColumnName{"id", Column::kId},
+    ColumnName{"buffer", Column::kId},
+    ColumnName{"buffer_id", Column::kId},
+    ColumnName{"lower", Column::kLower},
+    ColumnName{"start", Column::kLower},
+    ColumnName{"begin", Column::kLower},
+    ColumnName{"upper", Column::kUpper},
+    ColumnName{"end", Column::kEnd},
+    ColumnName{"size", Column::kSize},
+    ColumnName{"alignment", Column::kAlignment},
+    ColumnName{"gaps", Column::kGaps},
+    ColumnName{"offset", Column::kOffset},
     ColumnName{"hint", Column::kHint},
+    ColumnName{"group", Column::kGroup},
+    ColumnName{"group_offset", Column::kGroupOffset},
+    ColumnName{"pool", Column::kPool},
+    ColumnName{"not_in", Column::kNotIn},
+    ColumnName{"apart", Column::kApart},
+    ColumnName{"cost", Column::kCost},
 };
 
-struct Field {
-  std::string_view text{};
-  int column = 1;  // of the file, 1-based
+using csv::Field;
+using csv::number;
+using csv::split;
+using csv::trimmed;
+
+// A buffer whose name stands in an `apart` cell, to be looked up once all names are known.
+struct Named {
+  size_t buffer = 0;
+  int line = 0;
+  int column = 0;
+  std::string name{};
 };
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::vector<Field> split(std::string_view line, char separator, int column) {
-  std::vector<Field> fields;
-  while (true) {
-    const size_t end = line.find(separator);
-    fields.push_back({line.substr(0, end), column});
-    if (end == std::string_view::npos) return fields;
-    column += static_cast<int>(end) + 1;
-    line.remove_prefix(end + 1);
-  }
-}
-
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (value > kLargestCsvNumber || value < -kLargestCsvNumber) return std::nullopt;
-  return value;
-}
 
 class CsvReader {
  public:
-  explicit CsvReader(std::string_view file) : file_(file) {}
+  CsvReader(std::string_view file, std::vector<Pool> pools) : file_(file) {
+    result_.problem.pools = std::move(pools);
+  }
 
   Result<CsvProblem> read(std::string_view text) {
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+      return one_error(std::string(file_), "is UTF-16", "save it as UTF-8");
+    }
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark says nothing
     while (!text.empty() && errors_.size() < kMostCsvErrors) {
       const size_t end = std::min(text.find('\n'), text.size());
       std::string_view line = text.substr(0, end);
@@ -75,12 +94,16 @@ class CsvReader {
       if (!trimmed(line).empty()) read_line(line);
     }
     if (columns_.empty() && errors_.empty()) fail(1, "", "no header", "id,lower,upper,size");
+    if (errors_.empty()) resolve_pairs();
     if (!errors_.empty()) return std::move(errors_);
     return std::move(result_);
   }
 
  private:
   void read_line(std::string_view line) {
+    if (const auto bad = csv::first_not_utf8(line)) {
+      return fail(static_cast<int>(*bad) + 1, "", "not UTF-8 from here on", "save it as UTF-8");
+    }
     const std::vector<Field> fields = split(line, ',', 1);
     if (columns_.empty()) return read_header(fields);
     if (fields.size() != columns_.size()) {
@@ -98,7 +121,8 @@ class CsvReader {
       const auto found = std::ranges::find(kColumns, trimmed(field.text), &ColumnName::name);
       if (found == kColumns.end()) {
         fail(field.column, "", "unknown column " + in_quotes(trimmed(field.text)),
-             "columns are id, lower, upper (or start, end), size, alignment, gaps, offset, hint");
+             "columns are id, lower, upper (or start, end), size, alignment, gaps, offset, hint, "
+             "group, group_offset, pool, not_in, apart, cost");
       } else if (std::ranges::count(columns_, found->column) > 0) {
         fail(field.column, std::string(found->name), "stands twice in the header");
       }
@@ -123,6 +147,13 @@ class CsvReader {
       if (columns_[i] == Column::kId) check_name(field);
     }
     if (errors_.size() > errors) return;
+    check_whole(fields, buffer);
+    if (errors_.size() > errors) return;
+    result_.problem.buffers.push_back(std::move(buffer));
+  }
+
+  // What can be wrong only between cells.
+  void check_whole(const std::vector<Field>& fields, const Buffer& buffer) {
     if (buffer.lifetime.upper < buffer.lifetime.lower) {
       return fail(1, "upper",
                   fmt::format("ends at {}, before its start {}", buffer.lifetime.upper,
@@ -133,14 +164,60 @@ class CsvReader {
                   fmt::format("{} is no multiple of the alignment {}", buffer.offset->count(),
                               buffer.alignment.count()));
     }
-    result_.problem.buffers.push_back(std::move(buffer));
+    if (!buffer.group && buffer.group_offset != Bytes{}) {
+      return fail(1, "group_offset", "stands without a group");
+    }
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (columns_[i] != Column::kGaps) continue;
+      for (const Field& cell : csv::words({trimmed(fields[i].text), fields[i].column})) {
+        check_gap(cell, buffer);
+      }
+    }
+    check_pools(buffer);
+  }
+
+  void check_gap(const Field& field, const Buffer& buffer) {
+    const std::optional<csv::GapText> gap = csv::gap(field.text);
+    if (!gap) return;
+    const Interval<int64_t> when{gap->first, gap->last + closed()};
+    const Interval<int64_t>& life = buffer.lifetime;
+    if (when.empty()) {
+      return fail(field.column, "gaps", in_quotes(field.text) + " covers no instant",
+                  closed() == 1 ? "the second number is the last instant of the gap"
+                                : "the second number is the first instant after the gap");
+    }
+    if (when.lower < life.lower || life.upper < when.upper) {
+      return fail(field.column, "gaps",
+                  fmt::format("{} reaches outside the lifetime, {} to {}", in_quotes(field.text),
+                              life.lower, life.upper - closed()));
+    }
+    if (!gap->used) return;
+    if (gap->used->empty() || gap->used->lower < Bytes{} || buffer.size < gap->used->upper) {
+      fail(field.column, "gaps",
+           fmt::format("{} keeps no part of {} bytes", in_quotes(field.text), buffer.size.count()),
+           "after the @ stand the first byte that stays in use and the first after it that does "
+           "not");
+    }
+  }
+
+  void check_pools(const Buffer& buffer) {
+    const size_t pools = result_.problem.pools.size();
+    const auto barred = [&](PoolId id) { return std::ranges::count(buffer.not_in, id) > 0; };
+    bool somewhere = pools == 0;
+    for (size_t i = 0; i < pools; ++i) {
+      const PoolId id = PoolId::of(i);
+      somewhere = somewhere || (!barred(id) && buffer.pool.value_or(id) == id);
+    }
+    if (!somewhere) fail(1, "not_in", in_quotes(buffer.name) + " may stand in no pool");
   }
 
   void check_name(const Field& field) {
-    const auto [found, is_new] = lines_.emplace(std::string(field.text), line_);
+    const auto [found, is_new] =
+        names_.emplace(std::string(field.text), Place{line_, result_.problem.buffers.size()});
     if (is_new) return;
-    fail(field.column, "id",
-         fmt::format("{} is also the buffer of line {}", in_quotes(field.text), found->second));
+    fail(
+        field.column, "id",
+        fmt::format("{} is also the buffer of line {}", in_quotes(field.text), found->second.line));
   }
 
   void read_field(Column column, const Field& field, Buffer& buffer) {
@@ -172,6 +249,31 @@ class CsvReader {
       case Column::kHint:
         buffer.hint = optional_bytes(field, "hint");
         break;
+      case Column::kGroup:
+        read_group(field, buffer);
+        break;
+      case Column::kGroupOffset:
+        if (!field.text.empty()) {
+          buffer.group_offset = Bytes::of(integer(field, "group_offset", 0));
+        }
+        break;
+      case Column::kPool:
+        if (!field.text.empty()) buffer.pool = pool_named(field, "pool");
+        break;
+      case Column::kNotIn:
+        for (const Field& name : csv::words(field)) {
+          if (const auto id = pool_named(name, "not_in")) buffer.not_in.push_back(*id);
+        }
+        break;
+      case Column::kApart:
+        for (const Field& name : csv::words(field)) {
+          pairs_.push_back(
+              {result_.problem.buffers.size(), line_, name.column, std::string(name.text)});
+        }
+        break;
+      case Column::kCost:
+        if (!field.text.empty()) buffer.cost = integer(field, "cost", 0);
+        break;
     }
   }
 
@@ -200,32 +302,68 @@ class CsvReader {
   }
 
   void read_gaps(const Field& field, Buffer& buffer) {
-    for (const Field& gap : split(field.text, ' ', field.column)) {
-      if (!gap.text.empty()) read_gap(gap, buffer);
+    for (const Field& cell : csv::words(field)) {
+      const std::optional<csv::GapText> gap = csv::gap(cell.text);
+      if (!gap) {
+        fail(cell.column, "gaps", in_quotes(cell.text) + " is no gap", "as in 3-7 or 3-7@0:64");
+        continue;
+      }
+      const Interval<int64_t> when{gap->first, gap->last + closed()};
+      if (gap->used) {
+        buffer.partial_gaps.push_back({when, *gap->used});
+      } else {
+        buffer.gaps.push_back(when);
+      }
     }
   }
 
-  void read_gap(const Field& field, Buffer& buffer) {
-    const size_t at = field.text.find('@');
-    const std::string_view times = field.text.substr(0, at);
-    // The first instant may be negative.
-    const size_t dash = times.find('-', 1);
-    const auto lower = number(times.substr(0, std::min(dash, times.size())));
-    const auto upper =
-        dash == std::string_view::npos ? std::nullopt : number(times.substr(dash + 1));
-    if (!lower || !upper) {
-      return fail(field.column, "gaps", in_quotes(field.text) + " is no gap",
-                  "as in 3-7 or 3-7@0:64");
-    }
-    if (at == std::string_view::npos) {
-      buffer.gaps.push_back({*lower, *upper + (result_.closed_ends ? 1 : 0)});
-    } else if (result_.notes.size() < kMostCsvErrors) {
-      result_.notes.push_back({.severity = Severity::kWarning,
-                               .where = {std::string(file_), line_, field.column},
-                               .path = "gaps",
-                               .message = in_quotes(field.text) + " is taken for no gap"});
+  void read_group(const Field& field, Buffer& buffer) {
+    if (field.text.empty()) return;
+    std::vector<Group>& groups = result_.problem.groups;
+    const auto [found, is_new] = groups_.emplace(std::string(field.text), Count{groups.size(), 0});
+    if (is_new) groups.push_back({std::string(field.text)});
+    buffer.group = GroupId::of(found->second.group);
+    if (++found->second.members == kMostGroupMembers + 1) {
+      fail(field.column, "group",
+           fmt::format("{} has more than {} members", in_quotes(field.text), kMostGroupMembers));
     }
   }
+
+  std::optional<PoolId> pool_named(const Field& field, std::string path) {
+    const std::vector<Pool>& pools = result_.problem.pools;
+    const auto found = std::ranges::find(pools, field.text, &Pool::name);
+    if (found != pools.end()) return PoolId::of(found - pools.begin());
+    fail(field.column, std::move(path), in_quotes(field.text) + " is no pool",
+         "--pool NAME or --pool NAME=SIZE states each, the first to be filled first");
+    return std::nullopt;
+  }
+
+  void resolve_pairs() {
+    Problem& problem = result_.problem;
+    std::set<ApartPair> seen;
+    for (const Named& named : pairs_) {
+      line_ = named.line;
+      const auto found = names_.find(named.name);
+      if (found == names_.end()) {
+        fail(named.column, "apart", in_quotes(named.name) + " is no buffer",
+             "names stand apart by blanks");
+        continue;
+      }
+      const size_t other = found->second.buffer;
+      const Buffer& mine = problem.buffers[named.buffer];
+      if (other == named.buffer || (mine.group && mine.group == problem.buffers[other].group)) {
+        fail(named.column, "apart",
+             fmt::format("{} and {} stand in one group, whose distances are given",
+                         in_quotes(mine.name), in_quotes(named.name)));
+        continue;
+      }
+      const auto [first, second] = std::minmax(named.buffer, other);
+      if (!seen.insert({BufferId::of(first), BufferId::of(second)}).second) continue;
+      problem.apart.push_back({BufferId::of(named.buffer), BufferId::of(other)});
+    }
+  }
+
+  int64_t closed() const { return result_.closed_ends ? 1 : 0; }
 
   void fail(int column, std::string path, std::string message, std::string hint = "") {
     if (errors_.size() == kMostCsvErrors) return;
@@ -238,59 +376,26 @@ class CsvReader {
   std::string_view file_;
   int line_ = 0;
   std::vector<Column> columns_{};
-  std::unordered_map<std::string, int> lines_{};  // of each name; looked up, never walked
+  struct Place {
+    int line = 0;
+    size_t buffer = 0;
+  };
+  struct Count {
+    size_t group = 0;
+    int64_t members = 0;
+  };
+  // By name; looked up, never walked.
+  std::unordered_map<std::string, Place> names_{};
+  std::unordered_map<std::string, Count> groups_{};
+  std::vector<Named> pairs_{};
   CsvProblem result_{};
   Diagnostics errors_{};
 };
 
-bool any(const Problem& problem, bool (*has)(const Buffer&)) {
-  return std::ranges::any_of(problem.buffers, has);
-}
-
-std::string gaps_text(const Buffer& buffer, int64_t closed) {
-  std::string text;
-  for (const Interval<int64_t>& gap : buffer.gaps) {
-    if (!text.empty()) text += ' ';
-    text += fmt::format("{}-{}", gap.lower, gap.upper - closed);
-  }
-  return text;
-}
-
-int64_t count_or_none(const std::optional<Bytes>& bytes) { return bytes ? bytes->count() : -1; }
-
 }  // namespace
 
-Result<CsvProblem> read_csv(std::string_view text, std::string_view file) {
-  return CsvReader(file).read(text);
-}
-
-std::string write_csv(const Problem& problem, const Plan* plan, bool closed_ends) {
-  const bool alignments = any(problem, [](const Buffer& b) { return b.alignment.count() != 1; });
-  const bool gaps = any(problem, [](const Buffer& b) { return !b.gaps.empty(); });
-  const bool hints = any(problem, [](const Buffer& b) { return b.hint.has_value(); });
-  const bool offsets =
-      plan != nullptr || any(problem, [](const Buffer& b) { return b.offset.has_value(); });
-  const int64_t closed = closed_ends ? 1 : 0;
-  std::string text = closed_ends ? "id,start,end,size" : "id,lower,upper,size";
-  if (alignments) text += ",alignment";
-  if (hints) text += ",hint";
-  if (gaps) text += ",gaps";
-  if (offsets) text += ",offset";
-  text += '\n';
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    const Buffer& b = problem.buffers[i];
-    text += fmt::format("{},{},{},{}", b.name, b.lifetime.lower, b.lifetime.upper - closed,
-                        b.size.count());
-    if (alignments) text += fmt::format(",{}", b.alignment.count());
-    if (hints) text += fmt::format(",{}", count_or_none(b.hint));
-    if (gaps) text += ',' + gaps_text(b, closed);
-    if (offsets) {
-      text +=
-          fmt::format(",{}", plan != nullptr ? plan->offsets[i].count() : count_or_none(b.offset));
-    }
-    text += '\n';
-  }
-  return text;
+Result<CsvProblem> read_csv(std::string_view text, std::string_view file, std::vector<Pool> pools) {
+  return CsvReader(file, std::move(pools)).read(text);
 }
 
 }  // namespace tidemark

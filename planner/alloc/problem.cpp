@@ -37,6 +37,7 @@ std::vector<Interval<int64_t>> occupied_intervals(const Buffer& buffer) {
 
 bool is_ever_live(const Buffer& buffer) {
   if (!(Bytes{} < buffer.size) || buffer.lifetime.empty()) return false;
+  if (!buffer.partial_gaps.empty()) return !pieces_of(buffer).empty();
   return buffer.gaps.empty() || !occupied_intervals(buffer).empty();
 }
 

@@ -50,13 +50,6 @@ TEST(CsvTest, WhatIsWrittenReadsBack) {
             "id,lower,upper,size,offset\nb1,0,3,4,0\nb2");
 }
 
-TEST(CsvTest, APartlyUsedGapIsTakenForNone) {
-  const auto read = read_csv("id,lower,upper,size,gaps\na,0,9,4,3-5@0:2\n", "x.csv");
-  ASSERT_TRUE(read.ok());
-  EXPECT_TRUE(read->problem.buffers[0].gaps.empty());
-  EXPECT_EQ(to_string(read->notes), "x.csv:2:9: warning: gaps: \"3-5@0:2\" is taken for no gap\n");
-}
-
 TEST(CsvTest, ErrorsNameLineAndColumn) {
   EXPECT_EQ(errors(""), "x.csv: error: no header\n  hint: id,lower,upper,size\n");
   EXPECT_EQ(errors("id,lower,upper\n"), "x.csv:1:1: error: size: the column is missing\n");
