@@ -25,7 +25,16 @@ constexpr std::string_view kLetters =
 constexpr int kScaleWidth = 11;  // "1023 MiB |"
 constexpr size_t kLegendRows = 6;
 
-char letter_of(size_t buffer) { return kLetters[buffer % kLetters.size()]; }
+// One letter for each buffer, also when it has several rows.
+std::vector<char> letters_of(const std::vector<ArenaRow>& rows) {
+  std::vector<char> letters;
+  size_t buffers = 0;
+  for (const ArenaRow& row : rows) {
+    letters.push_back(row.piece_of ? letters[*row.piece_of] : kLetters[buffers % kLetters.size()]);
+    if (!row.piece_of) ++buffers;
+  }
+  return letters;
+}
 
 // `length` units cut into `cells` equal parts: part i is [at(i), at(i + 1)).
 struct Scale {
@@ -134,6 +143,7 @@ void paint_overlaps(const std::vector<ArenaRow>& rows, Grid& grid) {
     for (size_t j = i + 1; j < order.size() && order[j]->lifetime.lower < first.lifetime.upper;
          ++j) {
       const ArenaRow& second = *order[j];
+      if (first.body && first.body == second.body) continue;
       grid.mark_overlap(
           {second.lifetime.lower, std::min(first.lifetime.upper, second.lifetime.upper)},
           std::max(first.offset, second.offset),
@@ -190,9 +200,11 @@ std::string peak_line(const ArenaFacts& arena, const Scale& steps) {
   return std::string(static_cast<size_t>(column), ' ') + "^ " + text + "\n";
 }
 
-std::string legend(const ArenaFacts& arena) {
+std::string legend(const ArenaFacts& arena, const std::vector<char>& letters) {
   std::vector<size_t> order;
-  for (size_t i = 0; i < arena.rows.size(); ++i) order.push_back(i);
+  for (size_t i = 0; i < arena.rows.size(); ++i) {
+    if (!arena.rows[i].piece_of) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return arena.rows[a].size > arena.rows[b].size; });
   Table table{.columns = {{"", Align::kLeft},
@@ -203,7 +215,7 @@ std::string legend(const ArenaFacts& arena) {
   for (size_t i = 0; i < std::min(order.size(), kLegendRows); ++i) {
     const ArenaRow& row = arena.rows[order[i]];
     table.rows.push_back(
-        {{std::string(1, letter_of(order[i]))},
+        {{std::string(1, letters[order[i]])},
          {shortened(one_line(row.name), 40)},
          {format_bytes(row.size)},
          {format_bytes(row.offset)},
@@ -219,14 +231,15 @@ std::string arena_map(const ArenaFacts& arena, int columns, int rows) {
   const Scale steps = step_scale(arena.steps, std::clamp(columns, 40, 500) - kScaleWidth);
   const Scale offsets = offset_scale(arena.peak, std::clamp(rows, 4, 200));
   Grid grid(steps, offsets);
-  for (size_t i = 0; i < arena.rows.size(); ++i) grid.paint(arena.rows[i], letter_of(i));
+  const std::vector<char> letters = letters_of(arena.rows);
+  for (size_t i = 0; i < arena.rows.size(); ++i) grid.paint(arena.rows[i], letters[i]);
   paint_overlaps(arena.rows, grid);
   std::string out =
       fmt::format("Arena, {}: {} in {} buffers over {} steps, lower bound {}\n\n",
                   one_line(arena.phase), format_bytes(arena.peak), format_count(arena.buffers),
                   format_count(arena.steps), format_bytes(arena.lower_bound));
   return out + map_lines(grid, offsets, steps) + step_labels(steps) + peak_line(arena, steps) +
-         legend(arena);
+         legend(arena, letters);
 }
 
 }  // namespace tidemark

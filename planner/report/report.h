@@ -32,6 +32,8 @@ struct ArenaRow {
   Bytes offset{};
   Bytes size{};
   Interval<StepIndex> lifetime{};
+  std::optional<size_t> piece_of{};  // an earlier row, of the same buffer: one letter for both
+  std::optional<size_t> body{};      // rows of one body may share addresses
 };
 
 // What an order of the ops other than the program's saves.
