@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "../../import/test_data.h"
-#include "measured.h"
 #include "planner/base/gzip.h"
 #include "planner/engine/ggml_dump.h"
 #include "planner/engine/llama_cpp/llama_graph.h"
+#include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../../import/test_data.h"
-#include "measured.h"
+#include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {

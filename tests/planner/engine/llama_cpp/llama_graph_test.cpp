@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "measured.h"
 #include "planner/engine/ggml_alloc.h"
 #include "planner/engine/llama_cpp/graph_traits.h"
+#include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {

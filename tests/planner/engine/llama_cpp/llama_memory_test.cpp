@@ -5,7 +5,7 @@
 #include <set>
 
 #include "../../import/test_data.h"
-#include "measured.h"
+#include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {

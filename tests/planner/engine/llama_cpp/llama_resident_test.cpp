@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <iostream>
+#include <algorithm>
 
 #include "../../import/test_data.h"
-#include "measured.h"
+#include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {
@@ -82,29 +81,6 @@ TEST(LlamaResidentTest, RejectedSettingsAreRefused) {
             "quantized V cache requires flash_attn to be enabled");
 }
 
-LlamaSettings settings_of(const CsvRow& row) {
-  const DType type = parse_dtype(row.at("type_kv")).value();
-  return {.n_ctx = at(row, "n_ctx"),
-          .n_batch = at(row, "n_batch"),
-          .n_ubatch = at(row, "n_ubatch"),
-          .n_outputs_max = at(row, "n_outputs_max_arg"),
-          .flash = row.at("flash_attn") == "on" ? LlamaFlash::kOn : LlamaFlash::kOff,
-          .type_k = type,
-          .type_v = type};
-}
-
-LlamaProcess process_of(const CsvRow& row) {
-  const std::string& vocabulary = row.at("vocab");
-  return {.mapped = row.at("load") == "mmap",
-          .repack = at(row, "repack") == 1 ? LlamaRepack::kAvx2 : LlamaRepack::kNone,
-          .tokenizer = vocabulary == "bpe"   ? LlamaTokenizer::kBytePairs
-                       : vocabulary == "spm" ? LlamaTokenizer::kSentencePiece
-                                             : LlamaTokenizer::kNone,
-          .prompt = at(row, "n_prompt"),
-          .generate = at(row, "n_gen"),
-          .n_threads = 2};
-}
-
 TEST(LlamaResidentTest, EveryMeasuredRun) {
   TIDEMARK_NEED_TEST_DATA(file, "llamacpp/rss.csv");
   int checked = 0;
@@ -117,18 +93,13 @@ TEST(LlamaResidentTest, EveryMeasuredRun) {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, text);
     const MeasuredModel measured = restated_model(row.at("model"), row.at("ftype"));
     const Result<LlamaResident> made =
-        llama_resident(measured.model, measured.weights, settings_of(row), process_of(row));
+        llama_resident(measured.model, measured.weights, testing::resident_settings_of(row),
+                       testing::process_of(row));
     ASSERT_TRUE(made.ok()) << to_string(made.diagnostics());
     expect_near(*made, {at(row, "base_rss_kib"), at(row, "loaded_rss_kib"), at(row, "ctx_rss_kib"),
                         at(row, "prompt_rss_kib"), at(row, "gen_rss_kib")});
     if (row.at("load") == "mmap") {
       EXPECT_EQ(made->file_pages.count(), at(row, "model_buffer_bytes"));
-    }
-    if (std::getenv("LLAMA_SHOW") != nullptr) {
-      std::cout << text << "| " << made->loaded.count() / 1024 - at(row, "loaded_rss_kib") << " "
-                << made->context.count() / 1024 - at(row, "ctx_rss_kib") << " touched "
-                << (made->prompt - made->context).count() / 1024 << " seen "
-                << at(row, "prompt_rss_kib") - at(row, "ctx_rss_kib") << "\n";
     }
     ++checked;
   }

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "planner/engine/llama_cpp/llama_context.h"
+#include "planner/engine/llama_cpp/llama_resident.h"
 #include "planner/model/quantized_weights.h"
 #include "support/llamacpp_data.h"
 
@@ -29,5 +29,8 @@ int64_t at(const CsvRow& row, const std::string& column);
 
 LlamaSettings settings_of(const CsvRow& row);  // of measured.csv
 std::string settings_text(const CsvRow& row);
+
+LlamaSettings resident_settings_of(const CsvRow& row);  // of rss.csv
+LlamaProcess process_of(const CsvRow& row);
 
 }  // namespace tidemark::testing

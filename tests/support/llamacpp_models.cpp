@@ -1,4 +1,4 @@
-#include "measured.h"
+#include "support/llamacpp_models.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -97,6 +97,29 @@ LlamaSettings settings_of(const CsvRow& row) {
           .type_v = parse_dtype(row.at("type_v")).value(),
           .kv_unified = at(row, "kv_unified") == 1,
           .swa_full = at(row, "swa_full") == 1};
+}
+
+LlamaSettings resident_settings_of(const CsvRow& row) {
+  const DType type = parse_dtype(row.at("type_kv")).value();
+  return {.n_ctx = at(row, "n_ctx"),
+          .n_batch = at(row, "n_batch"),
+          .n_ubatch = at(row, "n_ubatch"),
+          .n_outputs_max = at(row, "n_outputs_max_arg"),
+          .flash = row.at("flash_attn") == "on" ? LlamaFlash::kOn : LlamaFlash::kOff,
+          .type_k = type,
+          .type_v = type};
+}
+
+LlamaProcess process_of(const CsvRow& row) {
+  const std::string& vocabulary = row.at("vocab");
+  return {.mapped = row.at("load") == "mmap",
+          .repack = at(row, "repack") == 1 ? LlamaRepack::kAvx2 : LlamaRepack::kNone,
+          .tokenizer = vocabulary == "bpe"   ? LlamaTokenizer::kBytePairs
+                       : vocabulary == "spm" ? LlamaTokenizer::kSentencePiece
+                                             : LlamaTokenizer::kNone,
+          .prompt = at(row, "n_prompt"),
+          .generate = at(row, "n_gen"),
+          .n_threads = 2};
 }
 
 std::string settings_text(const CsvRow& row) {
