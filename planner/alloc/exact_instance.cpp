@@ -1,6 +1,7 @@
 #include "planner/alloc/exact_instance.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <tuple>
 
@@ -172,6 +173,19 @@ Bytes padded_load(const Instance& instance) {
 int64_t latest_offset(const Instance& instance, const Item& item, Bytes capacity) {
   const int64_t room = capacity.count() - item.useful;
   return room < 0 ? -1 : room / instance.unit;
+}
+
+std::vector<int64_t> areas_of(const Instance& instance) {
+  int64_t sizes = 0;
+  for (const Item& item : instance.items) sizes += item.size;
+  const auto excess = static_cast<int>(std::bit_width(static_cast<uint64_t>(sizes)) +
+                                       std::bit_width(static_cast<uint64_t>(instance.cliques))) -
+                      62;
+  std::vector<int64_t> areas;
+  for (const Item& item : instance.items) {
+    areas.push_back((item.size >> std::max(0, excess)) * (item.span.last - item.span.first + 1));
+  }
+  return areas;
 }
 
 std::vector<std::vector<int32_t>> independent_parts(const Instance& instance) {

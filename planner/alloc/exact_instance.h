@@ -64,6 +64,10 @@ int64_t latest_offset(const Instance& instance, const Item& item, Bytes capacity
 // With more than 5,000 items the largest padding of all stands for that of each clique.
 Bytes padded_load(const Instance& instance);
 
+// Size times cliques of each item; of very large sizes without their low bits, so that the sum
+// stays within 62 bits.
+std::vector<int64_t> areas_of(const Instance& instance);
+
 // The items of each part that shares no instant with another part, by time.
 std::vector<std::vector<int32_t>> independent_parts(const Instance& instance);
 

@@ -86,12 +86,17 @@ uint64_t value_of(Key key, const Item& item, const Span& span, const Sums& sums)
 }
 
 // The noise of a shape and key is the same in every part, whatever is left of the problem.
-uint64_t with_noise(uint64_t value, const Order& order, int32_t shape, size_t key) {
-  if (order.noise == 0) return value;
-  const uint64_t draw = mixed(order.seed ^ mixed(static_cast<uint64_t>(shape) * 8 + key)) % 1024;
-  const uint64_t factor = 1024 * 1024 + draw * order.noise - 512 * order.noise;
+uint32_t factor_of(const Order& order, size_t shape, size_t key) {
+  if (!order.factors.empty()) return order.factors[shape * order.keys.size() + key];
+  if (order.noise == 0) return kOnce;
+  const uint64_t draw = mixed(order.seed ^ mixed(shape * 8 + key)) % 1024;
+  return static_cast<uint32_t>(kOnce + draw * order.noise - 512 * order.noise);
+}
+
+uint64_t times(uint64_t value, uint32_t factor) {
+  if (factor == kOnce) return value;
   const int excess = std::max(0, bits(value) - 40);
-  return (((value >> excess) * factor) >> 20) << excess;
+  return (((value >> excess) * factor) / kOnce) << excess;
 }
 
 }  // namespace
@@ -104,7 +109,7 @@ void sort_by(const Order& order, const Instance& instance, int32_t cliques,
     ranked.shape = item.shape;
     for (size_t k = 0; k < order.keys.size(); ++k) {
       const uint64_t value = value_of(order.keys[k], item, ranked.span, sums);
-      ranked.keys[k] = with_noise(value, order, item.shape, k);
+      ranked.keys[k] = times(value, factor_of(order, static_cast<size_t>(item.shape), k));
     }
   }
   std::sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
@@ -129,6 +134,15 @@ Order random_order(uint64_t seed, uint64_t number) {
     order.keys[k] = keys[k];
   }
   return order;
+}
+
+std::vector<uint32_t> factors_of(const Order& order, int32_t shapes) {
+  std::vector<uint32_t> factors;
+  factors.reserve(static_cast<size_t>(shapes) * order.keys.size());
+  for (size_t shape = 0; shape < static_cast<size_t>(shapes); ++shape) {
+    for (size_t k = 0; k < order.keys.size(); ++k) factors.push_back(factor_of(order, shape, k));
+  }
+  return factors;
 }
 
 }  // namespace tidemark::exact

@@ -41,7 +41,11 @@ struct Order {
   Choice choice = Choice::kLowest;
   uint32_t noise = 0;  // in 1/1024: a key counts 1 - noise/2048 to 1 + noise/2048 times
   uint64_t seed = 0;   // of the noise
+  // How often a key counts, in 1/kOnce, by shape * 3 + place of the key; empty: as the noise says.
+  std::span<const uint32_t> factors{};
 };
+
+inline constexpr uint32_t kOnce = 1U << 20;
 
 // One item of a part, with its span in the cliques of that part.
 struct Ranked {
@@ -61,6 +65,9 @@ std::span<const Order> standard_orders();
 
 // The order of attempt `number` beyond the standard ones: keys and noise drawn from `seed`.
 Order random_order(uint64_t seed, uint64_t number);
+
+// What the noise of the order makes of shapes 0 .. shapes - 1, as Order::factors says it.
+std::vector<uint32_t> factors_of(const Order& order, int32_t shapes);
 
 // A well mixed 64-bit number.
 constexpr uint64_t mixed(uint64_t x) {

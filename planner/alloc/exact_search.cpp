@@ -8,6 +8,7 @@
 #include "planner/alloc/exact_bound.h"
 #include "planner/alloc/exact_build.h"
 #include "planner/alloc/exact_choice.h"
+#include "planner/alloc/exact_key.h"
 #include "planner/alloc/exact_part.h"
 #include "planner/base/check.h"
 
@@ -37,10 +38,12 @@ class Search final : public Searcher {
         builder_(instance_, latest_offsets(shared), capacity_),
         remembers_(shared.rules.failed_states && shared.failed != nullptr &&
                    instance_.items.size() < kMostShapes),
+        areas_(areas_of(instance_)),
         offsets_(instance_.items.size(), 0) {}
 
-  Outcome run(const std::vector<int32_t>& items, const Order& order, int64_t node_limit) override;
+  Outcome run(const std::vector<int32_t>& items, const Order& order, Patience patience) override;
   int64_t nodes() const override { return nodes_; }
+  int64_t least_left() const override { return least_left_; }
   const std::vector<int64_t>& offsets() const override { return offsets_; }
 
  private:
@@ -64,13 +67,19 @@ class Search final : public Searcher {
 
   bool known_to_fail(const Part<Unit>& part, int32_t count);
   void remember_failure(const Part<Unit>& part, int32_t count);
-  void make_key(const Part<Unit>& part);
 
   bool may_go_on() {
-    if (nodes_ >= node_limit_) return false;
+    if (nodes_ >= node_limit_ || nodes_ - progress_at_ >= idle_limit_) return false;
     ++nodes_;
     return nodes_ % kNodesBetweenStops != 0 || shared_.stop == nullptr || !*shared_.stop ||
            !(*shared_.stop)();
+  }
+
+  void take_off(int32_t item) { left_ -= areas_[static_cast<size_t>(item)]; }
+  void note_progress() {
+    if (left_ >= least_left_) return;
+    least_left_ = left_;
+    progress_at_ = nodes_;
   }
 
   Shared shared_;
@@ -78,10 +87,15 @@ class Search final : public Searcher {
   Unit capacity_ = 0;
   PartBuilder<Unit> builder_;
   bool remembers_ = true;
+  std::vector<int64_t> areas_;    // by item number
   std::vector<int64_t> offsets_;  // by item number
   const Order* order_ = nullptr;
   int64_t nodes_ = 0;
   int64_t node_limit_ = 0;
+  int64_t idle_limit_ = 0;
+  int64_t left_ = 0;  // area of what is not placed
+  int64_t least_left_ = 0;
+  int64_t progress_at_ = 0;  // node at which it became so
   Stack stack_{};
   std::vector<Change<Unit>> undo_{};
   std::vector<uint64_t> key_{};
@@ -100,10 +114,15 @@ std::vector<Unit> Search<Unit>::latest_offsets(const Shared& shared) {
 
 template <typename Unit>
 Outcome Search<Unit>::run(const std::vector<int32_t>& items, const Order& order,
-                          int64_t node_limit) {
+                          Patience patience) {
   check(items.size() <= kLargestPart, "a part is not too large for the exact search");
   order_ = &order;
-  node_limit_ = nodes_ + node_limit;
+  node_limit_ = nodes_ + patience.nodes;
+  idle_limit_ = patience.idle_nodes;
+  left_ = 0;
+  for (const int32_t item : items) left_ += areas_[static_cast<size_t>(item)];
+  least_left_ = left_;
+  progress_at_ = nodes_;
   stack_.release({});
   undo_.clear();
   auto* entrants = stack_.take<Entrant<Unit>>(items.size());
@@ -164,6 +183,8 @@ Outcome Search<Unit>::place(Part<Unit>& part, const int32_t* order, int32_t coun
   const size_t undo = undo_.size();
   auto* next = stack_.take<int32_t>(static_cast<size_t>(count));
   offsets_[static_cast<size_t>(part.item[w])] = part.floor[w];
+  const int64_t left = left_;
+  take_off(part.item[w]);
   part.placed[w] = 1;
   part.hash -= part.mark[w];
   part.for_each_piece(w, [&](Span span) {
@@ -172,9 +193,11 @@ Outcome Search<Unit>::place(Part<Unit>& part, const int32_t* order, int32_t coun
   changed_ = part.span[w];
   Outcome outcome = Outcome::kFailed;
   if (push_up(part, order, count, at, next) && bounds_hold(part, next, count - 1, changed_)) {
+    note_progress();
     outcome = go_on(part, w, next, count - 1);
   }
   if (outcome == Outcome::kFailed) {
+    left_ = left;
     undo_to(part, undo);
     part.placed[w] = 0;
     part.hash += part.mark[w];
@@ -375,6 +398,7 @@ Outcome Search<Unit>::solve_sides(const Part<Unit>& part, const int32_t* order, 
     if (size == 1) {
       if (first->blocked != 0) return Outcome::kFailed;
       offsets_[static_cast<size_t>(first->item)] = first->floor;
+      take_off(first->item);
     } else if (size > 1) {
       const Outcome outcome = solve(first, size, false);
       if (outcome != Outcome::kSolved) return outcome;
@@ -387,40 +411,15 @@ template <typename Unit>
 bool Search<Unit>::known_to_fail(const Part<Unit>& part, int32_t count) {
   if (!remembers_ || count < kFewestToRemember) return false;
   if (!shared_.failed->may_contain(part.hash)) return false;
-  make_key(part);
+  make_key(part, key_);
   return shared_.failed->contains(part.hash, key_);
 }
 
 template <typename Unit>
 void Search<Unit>::remember_failure(const Part<Unit>& part, int32_t count) {
   if (!remembers_ || count < kFewestToRemember) return;
-  make_key(part);
+  make_key(part, key_);
   shared_.failed->insert(part.hash, key_);
-}
-
-// For each shape and state: how many. Two words when an offset needs more than 32 bits.
-template <typename Unit>
-void Search<Unit>::make_key(const Part<Unit>& part) {
-  constexpr uint64_t kOneMore = uint64_t{1} << 32;
-  constexpr uint64_t kCount = uint64_t{0x1fff} << 32;
-  key_.clear();
-  for (int32_t i = 0; i < part.count; ++i) {
-    const int32_t v = part.by_shape[i];
-    if (part.placed[v] != 0) continue;
-    const uint64_t what = (static_cast<uint64_t>(part.shape[v]) << 1 | part.blocked[v]) << 13;
-    const auto floor = static_cast<uint64_t>(part.floor[v]);
-    if constexpr (sizeof(Unit) == 4) {
-      const uint64_t word = what << 32 | floor;
-      if (!key_.empty() && (key_.back() & ~kCount) == word) {
-        key_.back() += kOneMore;
-      } else {
-        key_.push_back(word);
-      }
-    } else {
-      key_.push_back(what);
-      key_.push_back(floor);
-    }
-  }
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "planner/alloc/exact_instance.h"
@@ -57,15 +58,23 @@ struct Shared {
   const std::function<bool()>* stop = nullptr;  // asked now and then; true ends the search
 };
 
+// When a run gives up.
+struct Patience {
+  int64_t nodes = 0;
+  int64_t idle_nodes = std::numeric_limits<int64_t>::max();  // without more being placed than ever
+};
+
 class Searcher {
  public:
   virtual ~Searcher() = default;
   // Places `items` (numbers in the instance; at most kLargestPart), or proves that they do not fit,
-  // or gives up after `node_limit` nodes or when told to stop.
-  virtual Outcome run(const std::vector<int32_t>& items, const Order& order,
-                      int64_t node_limit) = 0;
+  // or gives up when its patience ends or it is told to stop.
+  virtual Outcome run(const std::vector<int32_t>& items, const Order& order, Patience patience) = 0;
   // Of all runs together.
   virtual int64_t nodes() const = 0;
+  // How far the last run came: the least area, in size times cliques, that a state which no rule
+  // refuted left to be placed.
+  virtual int64_t least_left() const = 0;
   // By item number, in units; meaningful for the items of a run that ended in kSolved.
   virtual const std::vector<int64_t>& offsets() const = 0;
 };

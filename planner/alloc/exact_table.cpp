@@ -9,13 +9,14 @@ constexpr size_t kFirstSlots = 1024;
 
 }  // namespace
 
-FailedStates::FailedStates(size_t limit) : limit_(limit), slots_(kFirstSlots, 0) {}
+FailedStates::FailedStates(size_t limit, const FailedStates* below)
+    : limit_(limit), below_(below), slots_(kFirstSlots, 0) {}
 
 bool FailedStates::may_contain(uint64_t hash) const {
   for (uint32_t at = slots_[slot_of(hash)]; at != 0; at = entries_[at - 1].next) {
     if (entries_[at - 1].hash == hash) return true;
   }
-  return false;
+  return below_ != nullptr && below_->may_contain(hash);
 }
 
 bool FailedStates::contains(uint64_t hash, std::span<const uint64_t> key) const {
@@ -26,7 +27,7 @@ bool FailedStates::contains(uint64_t hash, std::span<const uint64_t> key) const 
       return true;
     }
   }
-  return false;
+  return below_ != nullptr && below_->contains(hash, key);
 }
 
 void FailedStates::insert(uint64_t hash, std::span<const uint64_t> key) {
@@ -49,7 +50,16 @@ void FailedStates::grow() {
   }
 }
 
+void FailedStates::absorb(FailedStates& other) {
+  for (const Entry& entry : other.entries_) {
+    const std::span key = std::span(other.words_).subspan(entry.begin, entry.end - entry.begin);
+    if (!contains(entry.hash, key)) insert(entry.hash, key);
+  }
+  other.clear();
+}
+
 void FailedStates::clear() {
+  if (entries_.empty()) return;
   std::ranges::fill(slots_, 0);
   entries_.clear();
   words_.clear();
