@@ -174,6 +174,14 @@ BuiltId capped(GraphScope& scope, BuiltId x) {
   return scope.build.map("SCALE", {scope.build.map("UNARY", {scaled})});
 }
 
+BuiltId head_matrix(GraphScope& scope) {
+  const GgmlShape ne{scope.spec.n_embd, scope.spec.n_vocab, 1, 1};
+  if (!scope.spec.tied_embeddings) return scope.weight("output.weight", ne);
+  const BuiltId table = scope.weight("token_embd.weight", ne);
+  if (!scope.run.own_head) return table;
+  return scope.build.weight("output.weight", scope.build[table].type, ne);
+}
+
 void add_head(GraphScope& scope, BuiltId x) {
   GgmlBuilder& build = scope.build;
   const int64_t n_embd = scope.spec.n_embd;
@@ -197,8 +205,7 @@ void add_head(GraphScope& scope, BuiltId x) {
       cur = build.map("SCALE", {cur});
       build.name(cur, "lmhead_scaling");
     }
-    const char* name = scope.spec.tied_embeddings ? "token_embd.weight" : "output.weight";
-    cur = build.mul_mat(scope.weight(name, {n_embd, scope.spec.n_vocab, 1, 1}), cur);
+    cur = build.mul_mat(head_matrix(scope), cur);
     if (scope.spec.head_bias) {
       cur = build.map("ADD", {cur, scope.weight("output.bias", {scope.spec.n_vocab, 1, 1, 1})});
     }

@@ -27,6 +27,7 @@ struct LlamaRun {
   int64_t n_outputs = 1;    // rows of logits
   int64_t n_kv = 0;         // cells that are read; 0 = all
   int64_t n_kv_window = 0;  // likewise in layers that see a window
+  bool own_head = false;    // a tied head is a tensor of its own: on another device than the table
 };
 
 // What it reserves for: a full batch of a prompt, and one token of each sequence.
