@@ -94,9 +94,9 @@ class Reliever {
     facts_.peak_op = op.name;
     facts_.in_use = in_use_by(op);
     if (!copies_add_up(graph_)) return std::move(facts_);
-    for (const auto& [name, gaps] : groups()) {
+    for (const Group& gaps : groups()) {
       for (const ReliefKind kind : {ReliefKind::kRecompute, ReliefKind::kSpill}) {
-        try_relief(name, gaps, kind);
+        try_relief(gaps, kind);
       }
     }
     std::stable_sort(
@@ -108,7 +108,7 @@ class Reliever {
   }
 
  private:
-  using Group = std::pair<std::string, std::vector<Gap>>;
+  using Group = std::vector<Gap>;
 
   // Its arena tensors, one for both where it writes over an input.
   Bytes in_use_by(const Op& op) const {
@@ -138,26 +138,48 @@ class Reliever {
     return gap.absence.left < profile_.peak_step && profile_.peak_step < gap.absence.back;
   }
 
-  // Like tensors with a time away that holds the peak, the largest first.
+  std::string op_label(StepIndex step) const {
+    const Op& op = graph_.op(schedule_.order[step.index()]);
+    return op.name.empty() ? "#" + std::to_string(op.id.value()) : without_layer(op.name);
+  }
+
+  // Tensors that wait between like ops of the layers, with one of them over the peak; the largest
+  // first.
   std::vector<Group> groups() const {
-    std::map<std::string, std::vector<Gap>> by_name;
+    std::map<std::pair<std::string, std::string>, Group> by_uses;
     for (const LiveRange& range : live_ranges(graph_, schedule_)) {
-      const Tensor& tensor = graph_.tensor(range.tensor);
-      const auto gap =
-          highest_gap(uses_of(graph_, schedule_, range), range.tensor, tensor.bytes, profile_);
-      if (gap && tensor.bytes > Bytes{}) by_name[without_layer(tensor.name)].push_back(*gap);
+      const Bytes size = graph_.tensor(range.tensor).bytes;
+      const auto gap = highest_gap(uses_of(graph_, schedule_, range), range.tensor, size, profile_);
+      if (!gap || size == Bytes{}) continue;
+      by_uses[{op_label(gap->absence.left), op_label(gap->absence.back)}].push_back(*gap);
     }
     std::vector<Group> groups;
-    for (auto& [name, gaps] : by_name) {
+    for (auto& [uses, gaps] : by_uses) {
       if (std::any_of(gaps.begin(), gaps.end(), [&](const Gap& gap) { return covers_peak(gap); })) {
-        groups.emplace_back(name, std::move(gaps));
+        groups.push_back(std::move(gaps));
       }
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-      return largest(a.second) > largest(b.second);
-    });
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group& a, const Group& b) { return largest(a) > largest(b); });
     if (groups.size() > kMostReliefsTried) groups.resize(kMostReliefsTried);
     return groups;
+  }
+
+  // "blk.3.x" of one, "blk.*.x" of several, "embed, blk.*.x" where the layers differ.
+  std::string name_of_all(const Group& gaps) const {
+    std::vector<std::string> names;
+    for (const Gap& gap : gaps) {
+      const std::string& name = graph_.tensor(gap.absence.tensor).name;
+      names.push_back(gaps.size() == 1 ? name : without_layer(name));
+    }
+    std::string all;
+    std::vector<std::string> said;
+    for (const std::string& name : names) {
+      if (std::find(said.begin(), said.end(), name) != said.end()) continue;
+      said.push_back(name);
+      all += (all.empty() ? "" : ", ") + name;
+    }
+    return all;
   }
 
   static Bytes largest(const std::vector<Gap>& gaps) {
@@ -184,7 +206,7 @@ class Reliever {
   }
 
   // All that may count first; then only those that stand over a load above what is reached.
-  void try_relief(const std::string& name, const std::vector<Gap>& gaps, ReliefKind kind) {
+  void try_relief(const Group& gaps, ReliefKind kind) {
     std::vector<Gap> chosen =
         above(gaps, profile_.peak - std::min(largest(gaps), profile_.peak), kind);
     if (!covers_every_peak(chosen)) return;
@@ -194,7 +216,7 @@ class Reliever {
     if (fewer.size() < chosen.size() && peak_without(fewer, kind) <= reached) {
       chosen = std::move(fewer);
     }
-    facts_.reliefs.push_back(describe(name, chosen, kind, peak_without(chosen, kind)));
+    facts_.reliefs.push_back(describe(chosen, kind, peak_without(chosen, kind)));
   }
 
   // A peak that no absence stands over stays. The uses at both ends count: what has no later reader
@@ -213,11 +235,10 @@ class Reliever {
     return true;
   }
 
-  Relief describe(const std::string& name, const std::vector<Gap>& gaps, ReliefKind kind,
-                  Bytes reached) const {
+  Relief describe(const Group& gaps, ReliefKind kind, Bytes reached) const {
     const Absence& first = gaps.front().absence;
     Relief made{.kind = kind,
-                .tensor = gaps.size() == 1 ? graph_.tensor(first.tensor).name : name,
+                .tensor = name_of_all(gaps),
                 .bytes = largest(gaps),
                 .new_peak = reached,
                 .saves = profile_.peak - reached,

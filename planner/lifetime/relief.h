@@ -7,8 +7,8 @@
 //   Checked by ReliefTest.OneTensorOverAPeak.
 //
 // The layers of a model reach the peak together, so away with one layer's tensor lowers nothing.
-// Tensors whose names differ in the layer alone ("blk.3.x", "blk.4.x") are therefore taken
-// together, each where it counts, and told as "blk.*.x".
+// Tensors that wait between like uses ("blk.3.norm" to "blk.3.add", "blk.4.norm" to "blk.4.add")
+// are therefore taken together, each where it counts, and told as "blk.*.x".
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string_view name_of(ReliefKind kind);  // "recompute", "spill"
 
 struct Relief {
   ReliefKind kind = ReliefKind::kSpill;
-  std::string tensor{};             // "blk.*.x" for several
+  std::string tensor{};             // "blk.*.x" for several, "embed, blk.*.x" if named apart
   Bytes bytes{};                    // of the largest of them
   std::vector<Absence> absences{};  // one a tensor
   Bytes new_peak{};                 // load of the rewritten graph, built and measured
@@ -50,7 +50,7 @@ struct ReliefFacts {
 };
 
 // Every tensor that is live but not in use at the (first) peak step is tried, of at most
-// `kMostReliefsTried` names, the largest first. Empty for a schedule without steps.
+// `kMostReliefsTried` kinds, the largest first. Empty for a schedule without steps.
 inline constexpr size_t kMostReliefsTried = 64;
 ReliefFacts relief(const Graph& graph, const Schedule& schedule, const ReliefOptions& options = {});
 

@@ -70,16 +70,32 @@ TEST(ResolveScenario, DefaultsAreFilledInAndSaySo) {
 }
 
 TEST(ResolveScenario, StatedValuesWin) {
-  const Scenario scenario = resolved(
-      {{"model", "llama-3.1-8b"},  {"device", "mac-m1-8"},      {"engine", "formula"},
-       {"quant", "Q4_0"},          {"n_outputs", "4"},          {"ctx_size", "8192"},
-       {"batch_size", "1024"},     {"ubatch_size", "256"},      {"parallel", "4"},
-       {"cache_type_k", "Q8_0"},   {"cache_type_v", "q4_0"},    {"flash_attn", "off"},
-       {"activation_type", "f16"}, {"strategy", "block-cache"}, {"planner", "no-reuse"},
-       {"budget", "2000 MB"},      {"margin", "0.2"},           {"model_scale", "0.5"},
-       {"prompt", "1000"},         {"generate", "100"},         {"seed", "9223372036854775807"},
-       {"cache_size", "1536 MB"},  {"cache_policy", "pinned"},  {"pinned", "token_embd, blk.0"},
-       {"trace", "blk.0,blk.1"}});
+  const Scenario scenario = resolved({{"model", "llama-3.1-8b"},
+                                      {"device", "mac-m1-8"},
+                                      {"engine", "formula"},
+                                      {"quant", "Q4_0"},
+                                      {"n_outputs", "4"},
+                                      {"ctx_size", "8192"},
+                                      {"batch_size", "1024"},
+                                      {"ubatch_size", "256"},
+                                      {"parallel", "4"},
+                                      {"cache_type_k", "Q8_0"},
+                                      {"cache_type_v", "q4_0"},
+                                      {"flash_attn", "off"},
+                                      {"activation_type", "f16"},
+                                      {"strategy", "block-cache"},
+                                      {"planner", "no-reuse"},
+                                      {"op_order", "memory"},
+                                      {"budget", "2000 MB"},
+                                      {"margin", "0.2"},
+                                      {"model_scale", "0.5"},
+                                      {"prompt", "1000"},
+                                      {"generate", "100"},
+                                      {"seed", "9223372036854775807"},
+                                      {"cache_size", "1536 MB"},
+                                      {"cache_policy", "pinned"},
+                                      {"pinned", "token_embd, blk.0"},
+                                      {"trace", "blk.0,blk.1"}});
   EXPECT_EQ(scenario.device.name, "mac-m1-8");
   EXPECT_EQ(scenario.engine.name, "formula");
   EXPECT_EQ(scenario.quant.file_type, FileType::kQ4_0);
@@ -94,6 +110,7 @@ TEST(ResolveScenario, StatedValuesWin) {
   EXPECT_EQ(scenario.type_act, DType::kF16);
   EXPECT_EQ(scenario.strategy, StrategyKind::kBlockCache);
   EXPECT_EQ(scenario.planner, PlannerKind::kNoReuse);
+  EXPECT_EQ(scenario.op_order, OpOrder::kMemory);
   EXPECT_EQ(scenario.budget, 2000_MB);
   EXPECT_EQ(scenario.margin_ratio, 0.2);
   EXPECT_EQ(scenario.prompt, Tokens(1000));

@@ -74,6 +74,31 @@ TEST(JsonSchema, HoldsForEveryKindOfDocument) {
   EXPECT_EQ(schema_problem("replay", one(replay)), "");
 }
 
+TEST(JsonPlan, AnOrderAndReliefsStandInKeysOfTheirOwn) {
+  PlanReport report = sample_plan();
+  EXPECT_FALSE(one(report).contains("relief"));
+  EXPECT_FALSE(one(report)["arena"].contains("op_order"));
+  report.arena.order = OrderFacts{.program_load = 14_MiB,
+                                  .load = 12_MiB,
+                                  .lower_bound = 12_MiB,
+                                  .is_optimal = true,
+                                  .states = 7};
+  report.relief = ReliefFacts{.peak = 12_MiB, .peak_op = hostile_name(), .in_use = 8_MiB};
+  report.relief->reliefs.push_back({.tensor = hostile_name(),
+                                    .bytes = 4_MiB,
+                                    .absences = std::vector<Absence>(2),
+                                    .new_peak = 9_MiB,
+                                    .saves = 3_MiB,
+                                    .moved = 16_MiB});
+  EXPECT_EQ(schema_problem("plan", one(report)), "");
+  EXPECT_EQ(one(report)["arena"]["load_program_order_bytes"], 14 * 1024 * 1024);
+  EXPECT_EQ(one(report)["arena"]["order_status"], "proved_optimal");
+  const json told = one(report)["relief"]["suggestions"][0];
+  EXPECT_EQ(told["kind"], "spill");
+  EXPECT_EQ(told["tensors"], 2);
+  EXPECT_EQ(told["moved_bytes"], 16 * 1024 * 1024);
+}
+
 // Every key of the contract, as a path.
 const std::vector<std::string>& plan_contract() {
   static const std::vector<std::string> keys{"/schema",

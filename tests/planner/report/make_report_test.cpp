@@ -90,6 +90,36 @@ TEST(MakePlanReport, TheArenaIsTheLargerPhasesAndEveryRowLiesInIt) {
   EXPECT_THAT(arena_map(report.arena), Not(HasSubstr("!")));
 }
 
+TEST(MakePlanReport, AnOrderForMemorySaysWhatItSaves) {
+  Scenario scenario = small_scenario();
+  EXPECT_FALSE(report_of(scenario).arena.order.has_value());
+  scenario.op_order = OpOrder::kMemory;
+  const PlanReport report = report_of(scenario);
+  ASSERT_TRUE(report.arena.order.has_value());
+  EXPECT_LE(report.arena.order->load, report.arena.order->program_load);
+  EXPECT_EQ(report.arena.order->load, report.arena.lower_bound);
+  EXPECT_TRUE(report.arena.order->is_optimal);
+  EXPECT_THAT(to_text(report), HasSubstr("no order needs less"));
+}
+
+// Residual, norm, gate and up of 64 tokens, 4 B each: 64 + 64 + 128 + 128 wide, and the positions.
+// The residual waits for the sum behind the feed-forward: moved out, in both layers, it is 64 less.
+TEST(MakePlanReport, ReliefNamesWhatWaitsOverThePeak) {
+  const Scenario scenario = small_scenario();
+  const Result<MemoryPlan> plan = plan_scenario(scenario);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.diagnostics());
+  const ReliefFacts facts = relief_of(scenario, *plan, 5);
+  EXPECT_EQ(facts.peak, Bytes::of(64 * 4 * (64 + 64 + 128 + 128) + 64 * 4));
+  EXPECT_EQ(facts.in_use, Bytes::of(64 * 4 * (64 + 128)));
+  ASSERT_FALSE(facts.reliefs.empty());
+  EXPECT_EQ(facts.reliefs.front().tensor, "blk.*.attn_add");
+  EXPECT_EQ(facts.reliefs.front().saves, Bytes::of(64 * 4 * 64));
+  PlanReport report = make_plan_report(scenario, *plan);
+  EXPECT_THAT(to_text(report), Not(HasSubstr("Relief")));
+  report.relief = facts;
+  EXPECT_THAT(to_text(report), HasSubstr("move out blk.*.attn_add (2 x 16.0 KiB)"));
+}
+
 TEST(MakePlanReport, TheDeviceAndItsEstimatesAreNamed) {
   const PlanReport report = report_of(small_scenario());
   EXPECT_EQ(report.device.limit.limit, 2304_MiB);

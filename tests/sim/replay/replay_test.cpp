@@ -62,6 +62,22 @@ TEST(ReplayTest, SoWithLogitsOfEveryToken) {
   expect_as_predicted(scenario);
 }
 
+// Projections far wider than the feed-forward: K and V are stored before Q is made. Memory and
+// tokens are as predicted, and the tokens those of the program's order.
+TEST(ReplayTest, SoWithTheOpsInTheOrderThatNeedsLeast) {
+  testing::Dimensions wide = testing::kTiny;
+  wide.n_head = wide.n_head_kv = 16;
+  wide.n_ff = 8;
+  Scenario scenario = tiny_scenario(StrategyKind::kResident, wide);
+  const auto tokens = [](const Scenario& run) { return replay_all({run}).front().tokens; };
+  const std::vector<int64_t> in_program_order = tokens(scenario);
+  const Bytes peak = testing::plan_of(scenario).prefill.load.peak;
+  scenario.op_order = OpOrder::kMemory;
+  EXPECT_LT(testing::plan_of(scenario).prefill.load.peak, peak);
+  expect_as_predicted(scenario);
+  EXPECT_EQ(tokens(scenario), in_program_order);
+}
+
 TEST(ReplayTest, SoWithOneLayerAndWithoutAPrompt) {
   testing::Dimensions one = testing::kTiny;
   one.n_layer = 1;

@@ -37,6 +37,30 @@ TEST(StepsTest, AStepEndsWithItsUnitItsOutputAndItsInput) {
   EXPECT_EQ(of(StrategyKind::kDoubleBuffer), (std::vector<int64_t>{310, 530, 350}));
 }
 
+// What is simulated step by step is the load of the order that was planned.
+TEST(StepsTest, StepsAreThoseOfTheOrderThatWasPlanned) {
+  for (const StrategyKind strategy : {StrategyKind::kResident, StrategyKind::kLayerwise}) {
+    Scenario scenario = decoder_scenario(3, strategy);
+    scenario.engine = testing::live_engine();
+    scenario.prompt = Tokens(64);  // one full pass
+    scenario.generate = Tokens(1);
+    for (LayerSpec& layer : std::get<TransformerSpec>(scenario.model.dims).layers) {
+      layer.mixer = AttentionSpec{.n_head = 16, .n_head_kv = 16, .head_dim = 16};
+      layer.feed_forward.n_ff = 8;
+    }
+    const Bytes before = testing::plan_of(scenario).prefill.load.peak;
+    scenario.op_order = OpOrder::kMemory;
+    const MemoryPlan plan = testing::plan_of(scenario);
+    EXPECT_LT(plan.prefill.load.peak, before);
+    const SimResult result = run(scenario, {.steps = true});
+    ASSERT_EQ(result.steps.size(), plan.prefill.load.load.size());
+    for (size_t step = 0; step < result.steps.size(); ++step) {
+      const Op& op = plan.prefill.graph.op(plan.prefill.schedule.order[step]);
+      EXPECT_EQ(result.steps[step].compute, plan.prefill.load.load[step] + op.scratch) << step;
+    }
+  }
+}
+
 TEST(StepsTest, NoneUnlessAskedForAndNoneOfAnAccessList) {
   Scenario scenario = layer_scenario(three_layers(), StrategyKind::kLayerwise);
   EXPECT_TRUE(run(scenario).steps.empty());
