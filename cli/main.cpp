@@ -1,4 +1,5 @@
-// The command line: flags in, one verb called, exit code out. The only file that sees CLI11.
+// The command line: flags in, one verb called, exit code out. This
+// file and the ones that add flags alone see CLI11.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -363,32 +364,8 @@ void add_pack(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand(
       "pack", "Offset assignment alone: a packing problem in the public CSV format");
   PackCommand& command = line.pack;
-  verb->add_option("PROBLEM", command.file,
-                   "A .csv with id, lower and upper (or start and end), size")
-      ->required();
-  verb->add_option("--planner", command.planner, "What `tidemark list planners` shows [portfolio]")
-      ->option_text("NAME");
-  verb->add_option("--capacity", command.capacity,
-                   "Is there a plan within SIZE? A bare number is bytes")
-      ->option_text("SIZE");
-  verb->add_flag("--minimize", command.minimize, "Search on for the lowest peak");
-  verb->add_option("--nodes", command.nodes, "Limit of the exact search [1000000]")
-      ->option_text("N")
-      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000'000'000}));
-  verb->add_option("--time-limit", command.time_limit,
-                   "Seconds; the result then depends on the machine")
-      ->option_text("S")
-      ->check(CLI::Range(0.0, 1e6));
-  verb->add_option("--seed", command.seed, "Seed of the disturbed orders [0]")->option_text("N");
-  verb->add_option("--svg", command.svg_file, "Write the plan as a picture")->option_text("FILE");
-  verb->add_flag("--map", command.map, "Draw the plan with letters");
+  add_pack_flags(*verb, command);
   add_output_flags(*verb, line.flags);
-  verb->footer(
-      "Examples:\n"
-      "  tidemark plan minicpm-2b --show problem > minicpm.csv && tidemark pack minicpm.csv --map\n"
-      "  tidemark pack A.1048576.csv --capacity 1048576 --json\n"
-      "--format csv writes the problem back with a column of offsets.\n"
-      "Exit code 1 when it is proved infeasible or nothing was found, 130 when interrupted.");
   verb->callback([&line, &command] {
     line.action = [&line, &command] {
       command.output = output_options(line.flags);
