@@ -66,10 +66,9 @@ void out_of_three(GraphScope& scope, BuiltId x, const AttentionSpec& spec, Atten
   const Part k{"Kcur", "attn_k_norm", spec.n_head_kv};
   heads.q = projected(scope, x, spec, q, "attn_q", spec.bias.q);
   if (heads.reads_layer) return;
-  heads.k = projected(scope, x, spec, k, "attn_k", spec.bias.k);
   const int64_t rows = checked_mul(spec.n_head_kv, spec.value_dim());
-  const std::string_view weight = spec.value_is_key ? "attn_k" : "attn_v";
-  BuiltId v = add_linear(scope, x, weight, rows, spec.bias.v);
+  heads.k = projected(scope, x, spec, k, "attn_k", spec.bias.k);
+  BuiltId v = add_linear(scope, x, spec.value_is_key ? "attn_k" : "attn_v", rows, spec.bias.v);
   scope.name(v, "Vcur");
   v = by_heads(scope, v, spec.value_dim(), spec.n_head_kv);
   scope.name(v, "Vcur");

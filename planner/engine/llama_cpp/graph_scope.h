@@ -1,4 +1,4 @@
-// What the parts of a graph share while it is built: the model, the sizes of the run, the builder,
+// What the parts of a graph share while it is built: the layers, the sizes of the run, the builder,
 // the inputs. One file a kind of part states the nodes of that part; llama_graph.cpp puts the
 // layers in order.
 #pragma once
@@ -42,7 +42,6 @@ using WeightIndex = std::map<std::string_view, const WeightTensor*>;
 
 struct GraphScope {
   GgmlBuilder build{};
-  const ModelSpec& model;
   const TransformerSpec& spec;
   const LlamaContext& context;
   GraphTraits traits{};

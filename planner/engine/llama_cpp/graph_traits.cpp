@@ -42,10 +42,7 @@ GraphTraits deepseek(const TransformerSpec& spec) {
 GraphTraits named(std::string_view name, const TransformerSpec& spec) {
   if (name == "minicpm") return minicpm();
   if (name == "minicpm3") {
-    return {.scaled_embedding = true,
-            .scaled_residual = true,
-            .logit_scale = LogitScale::kBefore,
-            .long_rope_factors = true};
+    return {.scaled_embedding = true, .scaled_residual = true, .logit_scale = LogitScale::kBefore};
   }
   if (name.starts_with("granite")) return granite(spec);
   if (name == "gemma2") {
@@ -59,8 +56,7 @@ GraphTraits named(std::string_view name, const TransformerSpec& spec) {
     return {.scaled_query = true,
             .residual_before_ffn = true,
             .split_gate_up = false,
-            .normed_weights = true,
-            .long_rope_factors = true};
+            .normed_weights = true};
   }
   if (name == "jamba") {
     return {.rope = false, .residual_before_ffn = true, .residual_before_mixer = true};

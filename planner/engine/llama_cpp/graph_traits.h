@@ -27,12 +27,11 @@ struct GraphTraits {
   bool rope = true;                  // rotates Q and K by position
   bool residual_before_ffn = false;  // ADD(residual, ffn) instead of ADD(ffn, residual)
   bool residual_before_mixer = false;
-  bool split_gate_up = true;       // its files keep gate and up apart, whatever was published
-  bool normed_weights = false;     // the weights of the chosen experts are made to sum to 1
-  bool sigmoid_router = false;     // of the router's product, instead of SOFT_MAX
-  bool scaled_weights = false;     // and are scaled
-  bool long_rope_factors = false;  // reads one of two tables of factors
-  bool layer_norm = false;         // norms without a shift are no RMS norms either
+  bool split_gate_up = true;    // its files keep gate and up apart, whatever was published
+  bool normed_weights = false;  // the weights of the chosen experts are made to sum to 1
+  bool sigmoid_router = false;  // of the router's product, instead of SOFT_MAX
+  bool scaled_weights = false;  // and are scaled
+  bool layer_norm = false;      // norms without a shift are no RMS norms either
 };
 
 GraphTraits graph_traits(const ModelSpec& model);

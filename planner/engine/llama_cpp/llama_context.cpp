@@ -5,22 +5,13 @@
 #include <array>
 
 #include "planner/base/check.h"
+#include "planner/engine/llama_cpp/ggml_builder.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t kCellMultiple = 256;
 constexpr int64_t kSmallestRotation = 64;
-
-// Its names of types are lower-case, but for the K at their end.
-std::string type_name(DType type) {
-  std::string name(name_of(type));
-  for (size_t i = 0; i < name.size(); ++i) {
-    const bool is_last_k = i + 1 == name.size() && name[i] == 'K';
-    if (name[i] >= 'A' && name[i] <= 'Z' && !is_last_k) name[i] = static_cast<char>(name[i] + 32);
-  }
-  return name;
-}
 
 // Families whose loader reads a window; all others see the whole context, whatever was published.
 //   Source: src/llama-model.cpp, src/models: who sets swa_type.
@@ -82,11 +73,12 @@ int64_t largest_rotation(int64_t width) {
 
 std::string undivided(std::string_view side, DType type, int64_t width) {
   return fmt::format("{} cache type {} with block size {} does not divide n_embd_head_{}={}", side,
-                     type_name(type), format_of(type).block_elements, side == "K" ? "k" : "v",
+                     ggml_type_name(type), format_of(type).block_elements, side == "K" ? "k" : "v",
                      width);
 }
 
-// Blocks of a quantized cache must fill heads when flash attention may run.
+// Blocks of a quantized cache must fill heads. Without flash attention that engine does not say so:
+// it fails an assertion when it first looks at the cache.
 std::string block_rejection(const TransformerSpec& spec, const LlamaSettings& settings) {
   for (const LayerSpec& layer : spec.layers) {
     const int64_t k = head_width_k(layer.mixer);
@@ -101,15 +93,12 @@ std::string rejection_of(const TransformerSpec& spec, const LlamaSettings& setti
   const bool off = settings.flash == LlamaFlash::kOff;
   if (is_latent(spec) && settings.type_k != settings.type_v) {
     return fmt::format("model does not support different K ({}) and V ({}) cache types",
-                       type_name(settings.type_k), type_name(settings.type_v));
-  }
-  if (!off) {
-    if (std::string blocks = block_rejection(spec, settings); !blocks.empty()) return blocks;
+                       ggml_type_name(settings.type_k), ggml_type_name(settings.type_v));
   }
   if (off && format_of(settings.type_v).quantized) {
     return "quantized V cache requires flash_attn to be enabled";
   }
-  return {};
+  return block_rejection(spec, settings);
 }
 
 void round_sizes(const LlamaSettings& asked, int64_t n_ctx_train, LlamaContext& context) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/base/check.h"
+#include "planner/engine/llama_cpp/graph_faults.h"
 #include "planner/engine/llama_cpp/graph_scope.h"
 
 namespace tidemark {
@@ -222,13 +223,16 @@ Diagnostics refusal(const ModelSpec& model) {
   if (spec == nullptr) return one_error("model", "a list of sizes has no graph");
   if (!spec->is_causal) return one_error("model", "an encoder has no decoder's graph");
   if (spec->layers.empty()) return one_error("model", "it has no layers");
+  if (const std::string fault = graph_fault(*spec); !fault.empty()) {
+    return one_error("model", fault);
+  }
   return {};
 }
 
 GraphScope scope_of(const ModelSpec& model, const WeightsInventory& weights,
                     const LlamaContext& context, const LlamaRun& run) {
   const TransformerSpec& spec = *model.transformer();
-  GraphScope scope{.model = model, .spec = spec, .context = context};
+  GraphScope scope{.spec = spec, .context = context};
   scope.traits = graph_traits(model);
   scope.run = run;
   scope.windows = std::ranges::any_of(spec.layers, has_window);

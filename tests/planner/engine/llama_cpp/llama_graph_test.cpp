@@ -148,8 +148,7 @@ ModelSpec small(const LayerSpec& layer, const std::string& architecture) {
   return {.name = "small", .architecture = architecture, .dims = spec};
 }
 
-// Whatever a layer may be, there is a graph, and it says that it was never compared.
-TEST(LlamaGraphTest, EveryKindOfLayerHasAGraph) {
+std::vector<LayerSpec> layers_of_every_kind() {
   const AttentionSpec heads{.n_head = 4, .n_head_kv = 2, .head_dim = 16};
   AttentionSpec gated = heads;
   gated.output_gate = gated.sinks = gated.fused_qkv = true;
@@ -182,7 +181,12 @@ TEST(LlamaGraphTest, EveryKindOfLayerHasAGraph) {
   layers.push_back({.mixer = heads,
                     .feed_forward = {.n_ff = 64, .gated = false, .bias = true},
                     .is_parallel = true});
-  for (const LayerSpec& layer : layers) {
+  return layers;
+}
+
+// Whatever a layer may be, there is a graph, and it says that it was never compared.
+TEST(LlamaGraphTest, EveryKindOfLayerHasAGraph) {
+  for (const LayerSpec& layer : layers_of_every_kind()) {
     const ModelSpec model = small(layer, "cohere2");
     for (const LlamaFlash flash : {kOn, kOff}) {
       const LlamaContext context = llama_context(model, {.n_seq = 2, .flash = flash});
