@@ -12,36 +12,66 @@
 
 namespace tidemark {
 
-// A buffer that stands at the instant of the highest load.
+// A buffer, or a group of them, that stands at the instant of the highest load.
 struct PeakBuffer {
   std::string name{};
   Bytes offset{};
-  Bytes size{};
+  Bytes size{};          // in use at that instant
   int64_t lifetime = 0;  // instants
-  Bytes saves{};         // by how much the load falls when this buffer is moved away
+  Bytes saves{};         // by how much the load falls when this is moved away
 };
 
-// The largest free stretch below the peak at that instant, and who stands above it.
+// The largest free stretch at the fullest instant of those that reach the peak, and who stands
+// above it: whoever has to stand there for long may be what splits the space that others need.
 struct PeakHole {
+  int64_t instant = 0;
   Bytes offset{};
   Bytes size{};
-  std::string above{};         // the buffer on top of it
+  std::string above{};         // the buffer, or group, on top of it; empty: the peak itself
   int64_t above_lifetime = 0;  // instants
+  // By how much the peak falls when it is planned anew without that buffer, and with it cut in two
+  // at the instant, each part with an offset of its own (not for groups). At least: the new plan
+  // comes from a short search.
+  std::optional<Bytes> saves_moved{};
+  std::optional<Bytes> saves_split{};
+};
+
+struct PackPool {
+  std::string name{};
+  std::optional<Bytes> capacity{};
+  int64_t buffers = 0;
+  PoolPlan plan{};  // as given; zeros without one
+};
+
+// Which few buffers show the lower bound.
+struct PackBound {
+  std::string kind{};                // "load", "padding", "fixed", "search"
+  std::vector<std::string> names{};  // at most kPeakRows of them
+  int64_t buffers = 0;
 };
 
 struct PackReport {
   std::string instance{};
   int64_t buffers = 0;
+  int64_t groups = 0;  // that have members
+  int64_t apart = 0;   // pairs kept apart
+  Bytes bank = Bytes::of(1);
   std::optional<Bytes> capacity{};  // as asked for
   Plan plan{};
   Bytes load{};      // largest sum live at one instant
   Bytes no_reuse{};  // every buffer apart
+  std::optional<PackBound> bound{};
   Duration solve_wall{};
-  bool limited_by_time = false;       // a time limit was given: another run may differ
-  int64_t peak_instant = 0;           // first instant of the highest load
-  int64_t peak_buffers = 0;           // live at it
-  std::vector<PeakBuffer> largest{};  // at most kPeakRows of them, by size
-  std::optional<PeakHole> hole{};     // none without a plan, or when the instant has no hole
+  bool limited_by_time = false;         // a time limit was given: another run may differ
+  std::string explained{};              // the pool of what follows; empty: the only one
+  int64_t peak_instant = 0;             // first instant of the highest load
+  int64_t peak_buffers = 0;             // live at it, each group once
+  std::vector<PeakBuffer> largest{};    // at most kPeakRows of them, by size
+  std::optional<PeakHole> hole{};       // none without a plan, or when the instant has no hole
+  std::vector<PackPool> pools{};        // in order; none: one without a name
+  int64_t hints = 0;                    // buffers that have one
+  int64_t hints_met = 0;                // and stand there
+  std::vector<std::string> unplaced{};  // what found no room
   std::vector<std::string> notes{};
 };
 
@@ -52,16 +82,18 @@ inline bool has_plan(const PackReport& report) {
   return !report.plan.offsets.empty() || report.buffers == 0;
 }
 
+// Plans parts of the problem anew, shortly, to say what moving a buffer would save.
 PackReport make_pack_report(std::string instance, const Problem& problem, Plan plan);
 
-// The plan as rows for arena_map(); a step is the time between two instants at which something
-// begins or ends.
-ArenaFacts map_of(const Problem& problem, const Plan& plan);
+// The plan of one pool as rows for arena_map(); a step is the time between two instants at which
+// something begins or ends.
+ArenaFacts map_of(const Problem& problem, const Plan& plan, PoolId pool = {});
 
 std::string to_text(const PackReport& report, TextStyle style = {});
 std::string to_json(const PackReport& report);
 
-// Rectangles: time to the right, offset upward, the peak and the load as lines. Needs a plan.
+// Rectangles: time to the right, offset upward, the peak and the load as lines; pools one above the
+// other. Members of a group have one colour. Needs a plan.
 std::string pack_to_svg(const Problem& problem, const PackReport& report);
 
 }  // namespace tidemark

@@ -2,10 +2,8 @@
 // exact; the unit is in the key.
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "planner/report/import_report.h"
-#include "planner/report/pack_report.h"
+#include "planner/report/json_document.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/tables.h"
@@ -13,65 +11,6 @@
 
 namespace tidemark {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string scalar_text(const Json& value) {
-  // Names may hold anything; invalid UTF-8 becomes U+FFFD instead of an exception.
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-bool holds_only_scalars(const Json& value) {
-  for (const Json& member : value) {
-    if (member.is_structured()) return false;
-  }
-  return true;
-}
-
-// Two spaces of indent, except that an innermost object inside an array or "settings" stays on one
-// line: a curve has thousands of points, and a point is read as a row.
-class Printer {
- public:
-  std::string take(const Json& document) && {
-    print(document, 0, false);
-    return std::move(out_) + "\n";
-  }
-
- private:
-  void print(const Json& value, int indent, bool as_row) {
-    if (!value.is_structured()) {
-      out_ += scalar_text(value);
-    } else if (value.empty()) {
-      out_ += value.is_array() ? "[]" : "{}";
-    } else if (value.is_array()) {
-      print_members(value, indent, true);
-    } else {
-      print_members(value, as_row && holds_only_scalars(value) ? -1 : indent, false);
-    }
-  }
-
-  // A negative indent means: all on this line.
-  void print_members(const Json& value, int indent, bool members_are_rows) {
-    const bool one_line = indent < 0;
-    const std::string line = one_line ? "" : "\n" + std::string(static_cast<size_t>(indent), ' ');
-    out_ += value.is_array() ? "[" : "{";
-    bool first = true;
-    for (const auto& [key, member] : value.items()) {
-      if (!first) out_ += one_line ? ", " : ",";
-      first = false;
-      out_ += line + (one_line ? "" : "  ");
-      if (value.is_object()) out_ += scalar_text(key) + ": ";
-      if (key == "settings") {
-        print_members(member, indent + 2, true);
-      } else {
-        print(member, indent + 2, members_are_rows);
-      }
-    }
-    out_ += line + (value.is_array() ? "]" : "}");
-  }
-
-  std::string out_;
-};
 
 Json settings_json(const std::vector<Setting>& settings) {
   Json json = Json::object();
@@ -152,15 +91,6 @@ Json device_json(const DeviceFacts& device) {
               {"limit_bytes", device.limit.limit.count()},
               {"limit_rule", device.limit.rule},
               {"estimates", device.estimates}};
-}
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  if constexpr (requires { value->count(); }) {
-    return value ? Json(value->count()) : Json(nullptr);
-  } else {
-    return value ? Json(*value) : Json(nullptr);
-  }
 }
 
 Json textbook_json(const std::vector<TextbookRow>& rows) {
@@ -315,13 +245,13 @@ Json document(const ReplayReport& report) {
 
 template <typename Report>
 std::string print_documents(const char* schema, std::span<const Report> reports) {
-  if (reports.size() == 1) return Printer().take(document(reports.front()));
+  if (reports.size() == 1) return printed(document(reports.front()));
   Json json = Json::object();
   json["schema"] = schema;
   json["tool_version"] = kToolVersion;
   json["results"] = Json::array();
   for (const Report& report : reports) json["results"].push_back(document(report));
-  return Printer().take(json);
+  return printed(json);
 }
 
 }  // namespace
@@ -335,44 +265,6 @@ std::string to_json(std::span<const SimReport> reports) {
 
 std::string to_json(std::span<const ReplayReport> reports) {
   return print_documents(kReplaySchema, reports);
-}
-
-std::string to_json(const PackReport& report) {
-  const Plan& plan = report.plan;
-  const bool placed = has_plan(report);
-  Json json = Json{{"schema", "tidemark.pack/1"},
-                   {"tool_version", kToolVersion},
-                   {"instance", report.instance},
-                   {"buffers", report.buffers},
-                   {"capacity", or_null(report.capacity)},
-                   {"planner", plan.planner},
-                   {"status", name_of(plan.status)},
-                   {"peak_bytes", placed ? Json(plan.peak.count()) : Json(nullptr)},
-                   {"lower_bound_bytes", plan.lower_bound.count()},
-                   {"load_bytes", report.load.count()},
-                   {"no_reuse_bytes", report.no_reuse.count()},
-                   {"nodes", plan.nodes},
-                   {"solve_wall_ns", report.solve_wall.count()},
-                   {"limited_by_time", report.limited_by_time},
-                   {"peak_instant", report.peak_instant},
-                   {"peak_buffers", report.peak_buffers},
-                   {"largest", Json::array()},
-                   {"hole", nullptr},
-                   {"notes", report.notes}};
-  for (const PeakBuffer& buffer : report.largest) {
-    json["largest"].push_back(Json{{"name", buffer.name},
-                                   {"offset", placed ? Json(buffer.offset.count()) : Json(nullptr)},
-                                   {"size_bytes", buffer.size.count()},
-                                   {"instants", buffer.lifetime},
-                                   {"saves_bytes", buffer.saves.count()}});
-  }
-  if (report.hole) {
-    json["hole"] = Json{{"offset", report.hole->offset.count()},
-                        {"size_bytes", report.hole->size.count()},
-                        {"above", report.hole->above},
-                        {"above_instants", report.hole->above_lifetime}};
-  }
-  return Printer().take(json);
 }
 
 std::string to_json(const ImportReport& report) {
@@ -398,7 +290,7 @@ std::string to_json(const ImportReport& report) {
     json["defaults"].push_back(
         Json{{"key", applied.key}, {"value", applied.value}, {"why", applied.why}});
   }
-  return Printer().take(json);
+  return printed(json);
 }
 
 std::string to_json(const Listing& listing, const std::string& what) {
@@ -408,10 +300,10 @@ std::string to_json(const Listing& listing, const std::string& what) {
     for (size_t i = 0; i < row.size(); ++i) object[listing.columns[i]] = row[i];
     rows.push_back(std::move(object));
   }
-  return Printer().take(Json{{"schema", "tidemark.list/1"},
-                             {"tool_version", kToolVersion},
-                             {"list", what},
-                             {"rows", rows}});
+  return printed(Json{{"schema", "tidemark.list/1"},
+                      {"tool_version", kToolVersion},
+                      {"list", what},
+                      {"rows", rows}});
 }
 
 }  // namespace tidemark

@@ -1,0 +1,25 @@
+// JSON documents as all reports print them. Only the writers of JSON include this.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace tidemark {
+
+using Json = nlohmann::ordered_json;
+
+// Two spaces of indent, except that an innermost object inside an array or "settings" stays on one
+// line: a curve has thousands of points, and a point is read as a row. Ends with a newline.
+std::string printed(const Json& document);
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  if constexpr (requires { value->count(); }) {
+    return value ? Json(value->count()) : Json(nullptr);
+  } else {
+    return value ? Json(*value) : Json(nullptr);
+  }
+}
+
+}  // namespace tidemark
