@@ -70,7 +70,7 @@ TEST(ReplayTest, SoWithTheOpsInTheOrderThatNeedsLeast) {
   wide.n_ff = 8;
   Scenario scenario = tiny_scenario(StrategyKind::kResident, wide);
   const auto tokens = [](const Scenario& run) { return replay_all({run}).front().tokens; };
-  const std::vector<int64_t> in_program_order = tokens(scenario);
+  const std::vector<int32_t> in_program_order = tokens(scenario);
   const Bytes peak = testing::plan_of(scenario).prefill.load.peak;
   scenario.op_order = OpOrder::kMemory;
   EXPECT_LT(testing::plan_of(scenario).prefill.load.peak, peak);
