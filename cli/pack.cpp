@@ -14,7 +14,9 @@
 #include <stdexcept>
 
 #include "interrupt.h"
+#include "planner/alloc/conflict.h"
 #include "planner/alloc/csv.h"
+#include "planner/alloc/lower_bound.h"
 #include "planner/alloc/planners.h"
 #include "planner/alloc/portfolio.h"
 #include "planner/alloc/validate.h"
@@ -32,6 +34,7 @@ using Clock = std::chrono::steady_clock;
 using literals::operator""_MiB;
 
 constexpr Bytes kMostFile = 512_MiB;
+constexpr int64_t kConflictNodes = 2'000'000;
 constexpr int64_t kBodyNodes = 50'000;  // of an exact search over bodies, without --minimize
 
 // Ends the search when the time is over or the user wants it to.
@@ -150,7 +153,7 @@ class SettingsReader {
 };
 
 void tell_progress(const PackCommand& command, const Plan& plan) {
-  if (command.output.quiet) return;
+  if (command.output.quiet || !command.pools.empty()) return;
   talk("peak {} by {}, lower bound {}\n", plan.peak.count(), plan.planner,
        plan.lower_bound.count());
 }
@@ -241,6 +244,46 @@ Result<CsvProblem> read_problem(const PackCommand& command, const PackSettings& 
   return read;
 }
 
+std::vector<std::string> names_of(const Problem& problem, const std::vector<BufferId>& ids) {
+  std::vector<std::string> names;
+  for (size_t k = 0; k < std::min(ids.size(), kPeakRows); ++k) {
+    names.push_back(problem.buffers[ids[k].index()].name);
+  }
+  return names;
+}
+
+// Which buffers can not stand together within the capacity; each of many searches is short.
+void explain_no(const PackCommand& command, const PackSettings& settings, const Problem& problem,
+                PackReport& report) {
+  if (!settings.capacity || report.plan.status != PlanStatus::kInfeasible) return;
+  const int64_t buffers = std::max<int64_t>(std::ssize(problem.buffers), 1);
+  const Infeasibility why =
+      why_infeasible(problem, *settings.capacity,
+                     {.node_limit = std::max<int64_t>(1000, kConflictNodes / buffers),
+                      .stop = Stop(command.time_limit)});
+  if (!why.proved) return;
+  report.conflict = PackConflict{.names = names_of(problem, why.buffers),
+                                 .buffers = std::ssize(why.buffers),
+                                 .irreducible = why.irreducible};
+}
+
+// A bound is raised by its certificate, never lowered.
+void certify(const PackCommand& command, const Problem& problem, PackReport& report) {
+  if (!problem.pools.empty()) return;
+  LowerBound bound = lower_bound(problem, {.node_limit = 0});
+  if (bound.bytes < report.plan.lower_bound) {
+    bound = lower_bound(problem, {.stop = Stop(command.time_limit)});
+  }
+  if (bound.bytes < report.plan.lower_bound) return;
+  report.plan.lower_bound = bound.bytes;
+  if (has_plan(report) && report.plan.peak == bound.bytes) {
+    report.plan.status = PlanStatus::kProvedOptimal;
+  }
+  report.bound = PackBound{.kind = std::string(name_of(bound.kind)),
+                           .names = names_of(problem, bound.buffers),
+                           .buffers = std::ssize(bound.buffers)};
+}
+
 int pack(const PackCommand& command) {
   const Result<PackSettings> settings = SettingsReader(command).read();
   if (!settings) return fail(settings.diagnostics());
@@ -254,6 +297,8 @@ int pack(const PackCommand& command) {
   PackReport report = make_pack_report(std::filesystem::path(command.file).stem().string(),
                                        file->problem, std::move(made));
   report.capacity = settings->capacity;
+  explain_no(command, *settings, file->problem, report);
+  certify(command, file->problem, report);
   report.solve_wall = Duration::ns(wall.count());
   report.limited_by_time = command.time_limit > 0;
   for (const Diagnostic& note : file->notes) report.notes.push_back(note.message);

@@ -1,6 +1,9 @@
 #include "planner/alloc/conflict.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "planner/alloc/body.h"
 
 namespace tidemark {
 namespace {
@@ -43,9 +46,7 @@ Problem subset(const Problem& problem, const std::vector<BufferId>& ids) {
   return few;
 }
 
-}  // namespace
-
-Infeasibility why_infeasible(const Problem& problem, Bytes capacity, const ExactOptions& options) {
+Infeasibility of_plain(const Problem& problem, Bytes capacity, const ExactOptions& options) {
   if (capacity < peak_load(problem)) return {overloaded(problem, capacity), true, true};
   if (decide(problem, capacity, options).status != PlanStatus::kInfeasible) return {};
   Infeasibility found{.proved = true, .irreducible = true};
@@ -64,6 +65,25 @@ Infeasibility why_infeasible(const Problem& problem, Bytes capacity, const Exact
       ++k;
     }
   }
+  return found;
+}
+
+}  // namespace
+
+Infeasibility why_infeasible(const Problem& problem, Bytes capacity, const ExactOptions& options) {
+  if (is_plain(problem)) return of_plain(problem, capacity, options);
+  if (!problem.apart.empty() || !problem.pools.empty()) return {};
+  if (!std::ranges::all_of(bodies_of(problem), &Body::possible)) return {};
+  const Reduction reduction = reduce(problem);
+  if (!reduction.exact) return {};
+  Infeasibility found = of_plain(reduction.problem, capacity, options);
+  std::vector<BufferId> members;
+  for (const BufferId id : found.buffers) {
+    const std::vector<BufferId>& body = reduction.bodies[id.index()].members;
+    members.insert(members.end(), body.begin(), body.end());
+  }
+  std::ranges::sort(members);
+  found.buffers = std::move(members);
   return found;
 }
 

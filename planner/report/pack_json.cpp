@@ -51,8 +51,16 @@ std::string to_json(const PackReport& report) {
            {"explained_pool", report.explained.empty() ? Json(nullptr) : Json(report.explained)},
            {"bound", nullptr},
            {"pools", pack_pools_json(report)},
+           {"spilled", report.spilled},
+           {"spilled_bytes", report.spilled_bytes.count()},
+           {"conflict", nullptr},
            {"unplaced", report.unplaced},
            {"notes", report.notes}};
+  if (report.conflict) {
+    json["conflict"] = Json{{"buffers", report.conflict->buffers},
+                            {"names", report.conflict->names},
+                            {"irreducible", report.conflict->irreducible}};
+  }
   if (report.bound) {
     json["bound"] = Json{{"kind", report.bound->kind},
                          {"buffers", report.bound->buffers},

@@ -31,6 +31,17 @@ void note_impossible_groups(const Problem& problem, PackReport& report) {
   }
 }
 
+void count_spilled(const Problem& problem, PackReport& report) {
+  for (size_t i = 0; i < report.plan.pool_of.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    PoolId first = buffer.pool.value_or(PoolId{});
+    while (std::ranges::count(buffer.not_in, first) > 0) first = PoolId(first.value() + 1);
+    if (report.plan.pool_of[i] == first || !is_ever_live(buffer)) continue;
+    ++report.spilled;
+    report.spilled_bytes += buffer.size;
+  }
+}
+
 }  // namespace
 
 PackReport make_pack_report(std::string instance, const Problem& problem, Plan plan) {
@@ -50,6 +61,7 @@ PackReport make_pack_report(std::string instance, const Problem& problem, Plan p
   for (const BufferId id : report.plan.unplaced) {
     report.unplaced.push_back(problem.buffers[id.index()].name);
   }
+  count_spilled(problem, report);
   note_impossible_groups(problem, report);
   return report;
 }

@@ -50,6 +50,13 @@ struct PackBound {
   int64_t buffers = 0;
 };
 
+// Buffers, or groups, that do not fit within the capacity together.
+struct PackConflict {
+  std::vector<std::string> names{};  // at most kPeakRows of them
+  int64_t buffers = 0;
+  bool irreducible = false;  // whichever is taken out, the rest fits
+};
+
 struct PackReport {
   std::string instance{};
   int64_t buffers = 0;
@@ -62,16 +69,19 @@ struct PackReport {
   Bytes no_reuse{};  // every buffer apart
   std::optional<PackBound> bound{};
   Duration solve_wall{};
-  bool limited_by_time = false;         // a time limit was given: another run may differ
-  std::string explained{};              // the pool of what follows; empty: the only one
-  int64_t peak_instant = 0;             // first instant of the highest load
-  int64_t peak_buffers = 0;             // live at it, each group once
-  std::vector<PeakBuffer> largest{};    // at most kPeakRows of them, by size
-  std::optional<PeakHole> hole{};       // none without a plan, or when the instant has no hole
-  std::vector<PackPool> pools{};        // in order; none: one without a name
-  int64_t hints = 0;                    // buffers that have one
-  int64_t hints_met = 0;                // and stand there
-  std::vector<std::string> unplaced{};  // what found no room
+  bool limited_by_time = false;       // a time limit was given: another run may differ
+  std::string explained{};            // the pool of what follows; empty: the only one
+  int64_t peak_instant = 0;           // first instant of the highest load
+  int64_t peak_buffers = 0;           // live at it, each group once
+  std::vector<PeakBuffer> largest{};  // at most kPeakRows of them, by size
+  std::optional<PeakHole> hole{};     // none without a plan, or when the instant has no hole
+  std::vector<PackPool> pools{};      // in order; none: one without a name
+  int64_t hints = 0;                  // buffers that have one
+  int64_t hints_met = 0;              // and stand there
+  int64_t spilled = 0;  // buffers that are not in the first pool that they may stand in
+  Bytes spilled_bytes{};
+  std::vector<std::string> unplaced{};     // what found no room
+  std::optional<PackConflict> conflict{};  // why a capacity can not be met
   std::vector<std::string> notes{};
 };
 

@@ -22,8 +22,9 @@ std::string peak_line(const PackReport& report) {
     return fmt::format("no plan; at least {} needed", format_bytes_exact(plan.lower_bound));
   }
   const Bytes gap = plan.peak - plan.lower_bound;
-  return fmt::format("{}, {} above the lower bound of {}", format_bytes_exact(plan.peak),
-                     format_bytes(gap), format_bytes_exact(plan.lower_bound));
+  return fmt::format("{}{}, {} above the lower bound of {}", format_bytes_exact(plan.peak),
+                     report.pools.size() > 1 ? " in all" : "", format_bytes(gap),
+                     format_bytes_exact(plan.lower_bound));
 }
 
 std::string names_line(const std::vector<std::string>& names, size_t all) {
@@ -71,28 +72,34 @@ std::string peak_table(const PackReport& report) {
   return table_to_text(table, {});
 }
 
+// A short search: what it does not find may be there.
+std::string falls(Bytes saves) {
+  return saves == Bytes{} ? "is no lower" : "falls by " + format_bytes(saves) + " at least";
+}
+
 std::string hole_text(const PeakHole& hole) {
   std::string text =
       fmt::format("{} free from {} at instant {}, below {}, which lives for {} instants",
                   format_bytes(hole.size), format_bytes(hole.offset), format_count(hole.instant),
                   one_line(hole.above), format_count(hole.above_lifetime));
-  if (hole.saves_moved) {
-    text +=
-        fmt::format("; the peak falls by {} or more without it", format_bytes(*hole.saves_moved));
-  }
-  if (hole.saves_split) {
-    text += fmt::format(", by {} or more when it moves at that instant",
-                        format_bytes(*hole.saves_split));
-  }
+  if (hole.saves_moved) text += "; planned anew without it, the peak " + falls(*hole.saves_moved);
+  if (hole.saves_split) text += "; with it moved at that instant, it " + falls(*hole.saves_split);
   return text;
 }
 
 std::string bound_text(const PackBound& bound) {
   const std::string names = names_line(bound.names, static_cast<size_t>(bound.buffers));
-  if (bound.kind == "load") return "all live at one instant: " + names;
+  if (bound.kind == "load") return "live at one instant: " + names;
   if (bound.kind == "padding") return "live at one instant, each but one padded: " + names;
   if (bound.kind == "fixed") return "the fixed end of " + names;
   return "by search, no lower place for all of " + names;
+}
+
+std::string conflict_text(const PackConflict& conflict) {
+  const std::string names = names_line(conflict.names, static_cast<size_t>(conflict.buffers));
+  return names + (conflict.irreducible
+                      ? " do not fit together; without any one of them the rest does"
+                      : " do not fit together");
 }
 
 std::string counts_line(const PackReport& report) {
@@ -127,7 +134,9 @@ std::string to_text(const PackReport& report, TextStyle style) {
   out += paragraph("Load", format_bytes_exact(report.load));
   if (report.capacity) out += paragraph("Capacity", format_bytes_exact(*report.capacity));
   out += paragraph(report.pools.size() > 1 ? "Peaks" : "Peak", peak_line(report));
-  if (report.bound) out += paragraph("Bound", bound_text(*report.bound));
+  // What is live at the peak stands below.
+  if (report.bound && report.bound->kind != "load")
+    out += paragraph("Bound", bound_text(*report.bound));
   out += status_line(report, style);
   if (report.plan.nodes > 0) {
     out += paragraph("Search", fmt::format("{} nodes", format_count(report.plan.nodes)));
@@ -138,6 +147,13 @@ std::string to_text(const PackReport& report, TextStyle style) {
   }
   if (!report.unplaced.empty()) {
     out += paragraph("No room", names_line(report.unplaced, report.unplaced.size()));
+  }
+  if (report.conflict) out += paragraph("Conflict", conflict_text(*report.conflict));
+  if (report.spilled > 0) {
+    out += paragraph("Spilled", fmt::format("{} {}, {}; that less would do is not ruled out",
+                                            format_count(report.spilled),
+                                            report.spilled == 1 ? "buffer" : "buffers",
+                                            format_bytes_exact(report.spilled_bytes)));
   }
   if (!report.pools.empty()) out += "\n" + pool_table(report);
   if (!report.largest.empty()) {
