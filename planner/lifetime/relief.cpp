@@ -146,12 +146,16 @@ class Reliever {
   // Tensors that wait between like ops of the layers, with one of them over the peak; the largest
   // first.
   std::vector<Group> groups() const {
-    std::map<std::pair<std::string, std::string>, Group> by_uses;
+    // Of several that wait between the same two ops of a layer, the first goes with the first.
+    std::map<std::tuple<std::string, std::string, int>, Group> by_uses;
+    std::map<std::pair<StepIndex, StepIndex>, int> between;
     for (const LiveRange& range : live_ranges(graph_, schedule_)) {
       const Bytes size = graph_.tensor(range.tensor).bytes;
       const auto gap = highest_gap(uses_of(graph_, schedule_, range), range.tensor, size, profile_);
       if (!gap || size == Bytes{}) continue;
-      by_uses[{op_label(gap->absence.left), op_label(gap->absence.back)}].push_back(*gap);
+      const auto [left, back] = std::pair(gap->absence.left, gap->absence.back);
+      const int place = between[{left, back}]++;
+      by_uses[{op_label(left), op_label(back), place}].push_back(*gap);
     }
     std::vector<Group> groups;
     for (auto& [uses, gaps] : by_uses) {

@@ -72,7 +72,7 @@ TEST(OpOrderTest, WhereNoOrderIsBetterTheProgramsStays) {
   EXPECT_TRUE(std::ranges::is_sorted(plan.prefill.schedule.order));
   EXPECT_EQ(plan.prefill.order->program_load, plan.prefill.load.peak);
   EXPECT_TRUE(plan.prefill.order->is_optimal);
-  EXPECT_EQ(plan.prefill.order->states, 0);
+  EXPECT_LT(plan.prefill.order->states, 100);  // of 40 layers, which are one piece
 }
 
 }  // namespace
