@@ -146,8 +146,8 @@ int64_t Comparison::compared() const {
 bool within(const LoggedFigure& logged, int64_t predicted, int64_t tolerance_per_mille) {
   const int64_t off =
       logged.value > predicted ? logged.value - predicted : predicted - logged.value;
-  const auto allowed = static_cast<__int128>(logged.value) * tolerance_per_mille / 1000;
-  return off <= logged.rounding + static_cast<int64_t>(allowed);
+  return off <= logged.rounding + logged.value / 1000 * tolerance_per_mille +
+                    logged.value % 1000 * tolerance_per_mille / 1000;
 }
 
 Result<Comparison> compare_run(const LoggedRun& logged, const CompareOptions& options) {

@@ -38,11 +38,11 @@ class LlamaReservations {
   bool exact_for_architecture() const { return exact_; }
 
  private:
-  Bytes of_device(const DeviceShare& share) const;
+  void split(const GgmlGraph& graph);
 
   const LlamaSetup& setup_;
-  GgmlGraph graph_{};
-  std::vector<size_t> ends_{};
+  std::vector<std::string> devices_{};  // "" is the last
+  std::vector<Bytes> reserved_{};       // by device
   int64_t n_nodes_ = 0;
   bool exact_ = false;
   std::string impossible_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tidemark {
 namespace {
@@ -160,9 +161,14 @@ std::optional<LoggedFigure> scaled_figure(std::string_view text, int64_t unit) {
   if (!decimal) return std::nullopt;
   int64_t power = 1;
   for (int64_t i = 0; i < decimal->places; ++i) power *= 10;
-  const __int128 value = static_cast<__int128>(decimal->digits) * unit;
-  if (value / power > (int64_t{1} << 60)) return std::nullopt;
-  return LoggedFigure{.value = static_cast<int64_t>((value + power / 2) / power),
+  // digits x unit / power, without leaving 63 bits: whole units and the rest apart.
+  const int64_t whole = decimal->digits / power;
+  const int64_t rest = decimal->digits % power;
+  if (whole > (int64_t{1} << 60) / unit) return std::nullopt;
+  const auto part = static_cast<int64_t>(
+      std::llround(static_cast<long double>(rest) * static_cast<long double>(unit) /
+                   static_cast<long double>(power)));
+  return LoggedFigure{.value = whole * unit + part,
                       .rounding = unit == 1 && power == 1 ? 0 : ceil_div(unit, 2 * power)};
 }
 
