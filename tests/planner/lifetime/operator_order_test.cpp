@@ -43,8 +43,7 @@ TEST(OperatorOrderTest, TwoWideBranches) {
   EXPECT_THAT(ops_of(result), ElementsAre(0, 2, 1, 3, 4));
 }
 
-// The example of Liberis and Lane (arXiv 1910.05110): in the order of the file 5,216 bytes, in the
-// best 4,960.
+// A cell with two branches, sizes of our own: in program order 5,216 bytes, in the best 4,960.
 //   0 (1568) -> A 3136 ; A -> B 1568 -> C 512 ; A -> D 512 -> E 256, F 256 ; join
 //   A 1568+3136 = 4704   B 3136+1568 = 4704   C 3136+1568+512 = 5216 (A is kept for D)
 //   A 4704   D 3136+512 = 3648   E 3136+512+256 = 3904   B 3136+256+1568 = 4960   C 256+1568+512
