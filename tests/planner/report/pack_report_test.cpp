@@ -76,5 +76,109 @@ TEST(PackReportTest, ThePictureHoldsEveryBuffer) {
   for (const char* name : {"b2", "b3", "b4", "b5"}) EXPECT_THAT(picture, HasSubstr(name));
 }
 
+//   12 +       +-----+
+//      |       |  y  |     a [0,9) 4, x [0,12) 4, b [9,12) 2, y [9,12) 4: x stands on a, so that 2
+//    8 +-------+-----+     bytes stay free above b, and y ends at 12. The load is 10.
+//      |      x      |
+//    4 +-------+     |
+//      |   a   | b   |
+//    0 +-------+-----+
+TEST(PackReportTest, SaysWhatMovingOrSplittingTheSplitterSaves) {
+  const Problem problem{.buffers = {{.name = "a", .size = 4_B, .lifetime = {0, 9}},
+                                    {.name = "x", .size = 4_B, .lifetime = {0, 12}},
+                                    {.name = "b", .size = 2_B, .lifetime = {9, 12}},
+                                    {.name = "y", .size = 4_B, .lifetime = {9, 12}}}};
+  const Plan loose{
+      .planner = "by hand", .offsets = {0_B, 4_B, 0_B, 8_B}, .peak = 12_B, .lower_bound = 10_B};
+  const PackReport report = make_pack_report("split", problem, loose);
+  ASSERT_TRUE(report.hole.has_value());
+  // At 9 live b [0,2), x [4,8), y [8,12): 2 free below x.
+  EXPECT_EQ(report.hole->instant, 9);
+  EXPECT_EQ(report.hole->offset, 2_B);
+  EXPECT_EQ(report.hole->size, 2_B);
+  EXPECT_EQ(report.hole->above, "x");
+  // Without x: b and y, 6. Cut at 9: a and x, 8; then b, x and y, 10.
+  EXPECT_EQ(report.hole->saves_moved, 6_B);
+  EXPECT_EQ(report.hole->saves_split, 2_B);
+  EXPECT_THAT(to_text(report), HasSubstr("falls by 6 B at least"));
+}
+
+// The inputs of a join in their output, beside a buffer that is spilled from a pool of 8 bytes.
+Problem pooled() {
+  Problem problem{.buffers = {{.name = "out", .size = 8_B, .lifetime = {3, 9}},
+                              {.name = "in1", .size = 4_B, .lifetime = {0, 4}},
+                              {.name = "in2", .size = 4_B, .lifetime = {1, 4}},
+                              {.name = "other", .size = 6_B, .lifetime = {2, 5}}},
+                  .groups = {{.name = "join"}},
+                  .pools = {{.name = "sram", .capacity = 8_B}, {.name = "dram"}}};
+  for (size_t i = 0; i < 3; ++i) problem.buffers[i].group = GroupId(0);
+  problem.buffers[2].group_offset = 4_B;
+  problem.buffers[3].hint = Bytes{};
+  return problem;
+}
+
+TEST(PackReportTest, PoolsGroupsAndHints) {
+  const Problem problem = pooled();
+  const PackReport report =
+      make_pack_report("pooled", problem, plan(problem, PlannerKind::kPortfolio));
+  ASSERT_EQ(report.pools.size(), 2U);
+  EXPECT_EQ(report.pools[0].buffers, 3);
+  EXPECT_EQ(report.pools[0].plan.peak, 8_B);
+  EXPECT_EQ(report.pools[1].plan.peak, 6_B);
+  EXPECT_EQ(report.explained, "sram");
+  EXPECT_EQ(report.largest.at(0).name, "join (3 buffers)");
+  EXPECT_EQ(report.largest.at(0).size, 8_B);
+  EXPECT_EQ(report.spilled, 1);
+  EXPECT_EQ(report.spilled_bytes, 6_B);
+  EXPECT_EQ(report.hints_met, 1);
+  EXPECT_THAT(to_text(report), HasSubstr("Peaks      14 B in all"));
+  EXPECT_THAT(to_text(report), HasSubstr("sram       8 B   8 B          8 B        3  proved"));
+  EXPECT_THAT(to_json(report), HasSubstr("\"spilled_bytes\": 6"));
+  EXPECT_THAT(pack_to_svg(problem, report), HasSubstr("dram: 1 buffers, peak 6 B"));
+}
+
+// Members share addresses by design: no '!' in the map; one row for each buffer in the legend.
+TEST(PackReportTest, TheMapOfAGroupShowsNoOverlap) {
+  const Problem problem = pooled();
+  const Plan made = plan(problem, PlannerKind::kPortfolio);
+  const std::string map = arena_map(map_of(problem, made, PoolId(0)));
+  EXPECT_THAT(map, HasSubstr("pool sram: 8 B in 3 buffers"));
+  EXPECT_THAT(map, ::testing::Not(HasSubstr("!")));
+}
+
+// What another buffer may use in a gap is not shown as an overlap either.
+TEST(PackReportTest, GapsAreEmptyInTheMap) {
+  Problem problem{.buffers = {{.name = "a", .size = 4_B, .lifetime = {0, 9}},
+                              {.name = "b", .size = 4_B, .lifetime = {3, 6}}}};
+  problem.buffers[0].gaps = {{3, 6}};
+  const Plan made = plan(problem, PlannerKind::kPortfolio);
+  EXPECT_EQ(made.peak, 4_B);
+  const ArenaFacts map = map_of(problem, made);
+  EXPECT_EQ(map.buffers, 2);
+  EXPECT_EQ(map.rows.size(), 3U);
+  EXPECT_THAT(arena_map(map), HasSubstr("|aaaabbbbaaaa\n"));
+}
+
+TEST(PackReportTest, WhatFoundNoRoomIsNamed) {
+  Problem problem = pooled();
+  problem.pools[1].capacity = 5_B;
+  const PackReport report =
+      make_pack_report("pooled", problem, plan(problem, PlannerKind::kPortfolio));
+  EXPECT_EQ(report.plan.status, PlanStatus::kInfeasible);
+  EXPECT_THAT(to_text(report), HasSubstr("No room    "));
+  EXPECT_THAT(to_json(report), HasSubstr("\"peak_bytes\": null"));
+}
+
+TEST(PackReportTest, AGroupThatContradictsItselfIsNoted) {
+  Problem problem = pooled();
+  problem.pools.clear();
+  problem.buffers[0].alignment = Alignment::of(8);
+  problem.buffers[2].alignment = Alignment::of(8);
+  const PackReport report =
+      make_pack_report("pooled", problem, plan(problem, PlannerKind::kPortfolio));
+  EXPECT_EQ(report.plan.status, PlanStatus::kInfeasible);
+  EXPECT_THAT(to_text(report), HasSubstr("in group join contradict each other"));
+}
+
 }  // namespace
 }  // namespace tidemark
