@@ -230,6 +230,10 @@ class Reader {
       run_.settings.numbers["n_copies"] = {copies ? leading_integer(*copies).value_or(4) : 4};
       return;
     }
+    if (body.starts_with("using full-size SWA cache")) {
+      run_.settings.words["swa_full"] = "on";
+      return;
+    }
     if (const auto rows = after(body, "LLAMA_SET_ROWS=")) {
       run_.settings.words["set_rows"] = rows->starts_with('0') ? "off" : "on";
       return;

@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t kMostLayers = 4096;
+constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kWidest = int64_t{1} << 24;
 
 int64_t largest(const LoggedFacts& facts, std::string_view key) {

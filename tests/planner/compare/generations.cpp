@@ -1,0 +1,534 @@
+#include "generations.h"
+
+namespace tidemark {
+namespace {
+
+// PL013, January to March 2024: an input buffer, no output buffer, graph splits by "measure".
+Generation early_2024() {
+  return {.id = "PL013",
+          .wording = LlamaWording::kEarly2024,
+          .text = R"(
+llm_load_print_meta: arch             = llama
+llm_load_print_meta: n_vocab          = 32000
+llm_load_print_meta: n_ctx_train      = 4096
+llm_load_print_meta: n_embd           = 4096
+llm_load_print_meta: n_head           = 32
+llm_load_print_meta: n_head_kv        = 32
+llm_load_print_meta: n_layer          = 32
+llm_load_print_meta: n_ff             = 11008
+llm_load_print_meta: model ftype      = Q4_K - Medium
+llm_load_print_meta: model params     = 6.74 B
+llm_load_tensors: offloading 32 repeating layers to GPU
+llm_load_tensors: offloaded 33/33 layers to GPU
+llama_new_context_with_model: n_ctx      = 2048
+llama_new_context_with_model: freq_base  = 10000.0
+llama_kv_cache_init:      CUDA0 KV buffer size =  1024.00 MiB
+llama_new_context_with_model: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_new_context_with_model:  CUDA_Host input buffer size   =    13.02 MiB
+llama_new_context_with_model:      CUDA0 compute buffer size =   164.01 MiB
+llama_new_context_with_model:  CUDA_Host compute buffer size =     8.00 MiB
+llama_new_context_with_model: graph splits (measure): 3
+)",
+          .terms = {{TermKind::kKv, "CUDA0", 1024.0},
+                    {TermKind::kKvTotal, "", 1024.0},
+                    {TermKind::kInput, "CUDA_Host", 13.02},
+                    {TermKind::kCompute, "CUDA0", 164.01},
+                    {TermKind::kCompute, "CUDA_Host", 8.0, false}}};
+}
+
+// PL051, March 2024: an output buffer, two devices at work at once.
+Generation march_2024() {
+  return {.id = "PL051",
+          .wording = LlamaWording::k2024,
+          .text = R"(
+main: build = 2450 (1f41c25e)
+llm_load_print_meta: arch             = command-r
+llm_load_print_meta: n_vocab          = 256000
+llm_load_print_meta: n_embd           = 8192
+llm_load_print_meta: n_head           = 64
+llm_load_print_meta: n_head_kv        = 64
+llm_load_print_meta: n_layer          = 40
+llm_load_print_meta: n_ff             = 22528
+llm_load_tensors: offloaded 41/41 layers to GPU
+llm_load_tensors:        CPU buffer size =  1640.62 MiB
+llm_load_tensors:      CUDA0 buffer size =  5434.38 MiB
+llm_load_tensors:      CUDA1 buffer size = 13989.53 MiB
+llama_new_context_with_model: n_ctx      = 4096
+llama_new_context_with_model: n_batch    = 2048
+llama_new_context_with_model: n_ubatch   = 512
+llama_kv_cache_init:      CUDA0 KV buffer size =  1536.00 MiB
+llama_kv_cache_init:      CUDA1 KV buffer size =  3584.00 MiB
+llama_new_context_with_model: KV self size  = 5120.00 MiB, K (f16): 2560.00 MiB, V (f16): 2560.00 MiB
+llama_new_context_with_model:  CUDA_Host  output buffer size =     1.95 MiB
+llama_new_context_with_model: pipeline parallelism enabled (n_copies=4)
+llama_new_context_with_model:      CUDA0 compute buffer size =   672.01 MiB
+)",
+          .terms = {{TermKind::kKv, "CUDA0", 1536.0},
+                    {TermKind::kKv, "CUDA1", 3584.0},
+                    {TermKind::kKvTotal, "", 5120.0},
+                    {TermKind::kOutput, "CUDA_Host", 1.95, false},
+                    {TermKind::kCompute, "CUDA0", 672.01}}};
+}
+
+// PL014, mid 2024, CPU; a line of progress and a broken one in between.
+Generation mid_2024_cpu() {
+  return {.id = "PL014",
+          .wording = LlamaWording::k2024,
+          .text = R"(
+llama_model_loader: loaded meta data with 19 key-value pairs and 291 tensors from m.gguf (version GGUF V2)
+llama_model_loader: - kv   0:                       general.architecture str              = llama
+llama_model_loader: - kv   2:                       llama.context_length u32              = 4096
+llama_model_loader: - kv   3:                     llama.embedding_length u32              = 4096
+llama_model_loader: - kv   4:                          llama.block_count u32              = 32
+llama_model_loader: - kv   5:                  llama.feed_forward_length u32              = 11008
+llama_model_loader: - kv   7:                 llama.attention.head_count u32              = 32
+llama_model_loader: - kv   8:              llama.attention.head_count_kv u32              = 32
+llama_model_loader: - kv  13:                      tokenizer.ggml.tokens arr[str,32000]   = ["<unk>", "<s>", ...
+llm_load_print_meta: model ftype      = Q5_K - Medium
+llm_load_tensors:        CPU buffer size =  4560.87 MiB
+.....................................................................
+llama_new_context_with_model: n_ctx      = 2048
+llama_new_context_with_model: n_batch    = 2048
+llama_new_context_with_model: n_ubatch   = 512
+llama_new_context_with_model: flash_attn = 0
+llama_kv_cache_init:        CPU KV buffer size =
+llama_kv_cache_init:        CPU KV buffer size =  1024.00 MiB
+llama_new_context_with_model: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_new_context_with_model:        CPU  output buffer size =     0.12 MiB
+llama_new_context_with_model:        CPU compute buffer size =   164.01 MiB
+llama_new_context_with_model: graph nodes  = 1030
+llama_new_context_with_model: graph splits = 1
+)",
+          .terms = {{TermKind::kModel, "CPU", 4560.87},
+                    {TermKind::kKv, "CPU", 1024.0},
+                    {TermKind::kOutput, "CPU", 0.12},
+                    {TermKind::kCompute, "CPU", 164.01}}};
+}
+
+// PL003, mid 2024, as llama-cpp-python prints it; with the times of a container before each line.
+Generation mid_2024_cuda() {
+  return {.id = "PL003",
+          .wording = LlamaWording::k2024,
+          .text = R"(
+2024-07-02T10:00:01.5Z llm_load_print_meta: arch             = llama
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_vocab          = 128256
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_embd           = 4096
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_layer          = 32
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_head           = 32
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_head_kv        = 8
+2024-07-02T10:00:01.5Z llm_load_print_meta: n_ff             = 14336
+2024-07-02T10:00:01.5Z llm_load_print_meta: model ftype      = Q4_K - Medium
+2024-07-02T10:00:01.5Z llm_load_print_meta: model params     = 8.03 B
+2024-07-02T10:00:01.5Z llm_load_print_meta: model size       = 4.58 GiB (4.89 BPW)
+2024-07-02T10:00:02.0Z llm_load_tensors: offloaded 33/33 layers to GPU
+2024-07-02T10:00:02.0Z llm_load_tensors:        CPU buffer size =   281.81 MiB
+2024-07-02T10:00:02.0Z llm_load_tensors:      CUDA0 buffer size =  4403.49 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model: n_ctx      = 512
+2024-07-02T10:00:03.0Z llama_new_context_with_model: n_batch    = 512
+2024-07-02T10:00:03.0Z llama_new_context_with_model: n_ubatch   = 512
+2024-07-02T10:00:03.0Z llama_new_context_with_model: flash_attn = 0
+2024-07-02T10:00:03.0Z llama_kv_cache_init:      CUDA0 KV buffer size =    64.00 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model: KV self size  =   64.00 MiB, K (f16):   32.00 MiB, V (f16):   32.00 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model:  CUDA_Host  output buffer size =     0.49 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model:      CUDA0 compute buffer size =   258.50 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model:  CUDA_Host compute buffer size =     9.01 MiB
+2024-07-02T10:00:03.0Z llama_new_context_with_model: graph nodes  = 1030
+2024-07-02T10:00:03.0Z llama_new_context_with_model: graph splits = 2
+)",
+          .terms = {{TermKind::kModel, "CPU", 281.81},
+                    {TermKind::kModel, "CUDA0", 4403.49},
+                    {TermKind::kKv, "CUDA0", 64.0},
+                    {TermKind::kOutput, "CUDA_Host", 0.49},
+                    {TermKind::kCompute, "CUDA0", 258.5},
+                    {TermKind::kCompute, "CUDA_Host", 9.01}}};
+}
+
+// PL019, mid 2024, flash attention; counts of tensor types.
+Generation mid_2024_flash() {
+  return {.id = "PL019",
+          .wording = LlamaWording::k2024,
+          .text = R"(
+llama_model_loader: - type  f32:  121 tensors
+llama_model_loader: - type q5_1:  132 tensors
+llama_model_loader: - type q8_0:   13 tensors
+llama_model_loader: - type q5_K:   12 tensors
+llama_model_loader: - type q6_K:   12 tensors
+llm_load_print_meta: arch             = qwen2
+llm_load_print_meta: n_vocab          = 151936
+llm_load_print_meta: n_embd           = 896
+llm_load_print_meta: n_layer          = 24
+llm_load_print_meta: n_head           = 14
+llm_load_print_meta: n_head_kv        = 2
+llm_load_print_meta: n_embd_head_k    = 64
+llm_load_print_meta: n_ff             = 4864
+llm_load_print_meta: model ftype      = Q5_K - Medium
+llm_load_print_meta: model params     = 494.03 M
+llm_load_print_meta: model size       = 394.95 MiB (6.71 BPW)
+llm_load_tensors:        CPU buffer size =   394.95 MiB
+llama_new_context_with_model: n_ctx      = 32768
+llama_new_context_with_model: n_batch    = 2048
+llama_new_context_with_model: n_ubatch   = 512
+llama_new_context_with_model: flash_attn = 1
+llama_kv_cache_init:        CPU KV buffer size =   384.00 MiB
+llama_new_context_with_model: KV self size  =  384.00 MiB, K (f16):  192.00 MiB, V (f16):  192.00 MiB
+llama_new_context_with_model:        CPU  output buffer size =     0.58 MiB
+llama_new_context_with_model:        CPU compute buffer size =   298.50 MiB
+llama_new_context_with_model: graph nodes  = 751
+)",
+          .terms = {{TermKind::kModel, "CPU", 394.95},
+                    {TermKind::kKv, "CPU", 384.0},
+                    {TermKind::kOutput, "CPU", 0.58},
+                    {TermKind::kCompute, "CPU", 298.5}}};
+}
+
+// PL052, January 2025: print_info, llama_init_from_model.
+Generation january_2025() {
+  return {.id = "PL052",
+          .wording = LlamaWording::kJanuary2025,
+          .text = R"(
+print_info: arch             = gptneox
+print_info: n_embd           = 2560
+print_info: n_layer          = 32
+print_info: n_head           = 32
+print_info: n_head_kv        = 32
+print_info: n_embd_head_k    = 80
+print_info: n_ff             = 10240
+print_info: n_vocab          = 50304
+load_tensors: offloading output layer to GPU
+load_tensors: offloaded 33/33 layers to GPU
+llama_init_from_model: n_seq_max     = 1
+llama_init_from_model: n_ctx         = 2048
+llama_init_from_model: n_ctx_per_seq = 2048
+llama_init_from_model: n_batch       = 2048
+llama_init_from_model: n_ubatch      = 512
+llama_init_from_model: flash_attn    = 0
+llama_kv_cache_init: kv_size = 2048, offload = 1, type_k = 'f16', type_v = 'f16', n_layer = 32, can_shift = 1
+llama_kv_cache_init:      CUDA0 KV buffer size =   640.00 MiB
+llama_init_from_model: KV self size  =  640.00 MiB, K (f16):  320.00 MiB, V (f16):  320.00 MiB
+llama_init_from_model:  CUDA_Host  output buffer size =     0.19 MiB
+llama_init_from_model:      CUDA0 compute buffer size =   162.00 MiB
+llama_init_from_model:  CUDA_Host compute buffer size =     9.01 MiB
+llama_init_from_model: graph nodes  = 1319
+llama_init_from_model: graph splits = 2
+)",
+          .terms = {{TermKind::kKv, "CUDA0", 640.0},
+                    {TermKind::kOutput, "CUDA_Host", 0.19},
+                    {TermKind::kCompute, "CUDA0", 162.0},
+                    {TermKind::kCompute, "CUDA_Host", 9.01}}};
+}
+
+// PL005, spring 2025: llama_context, "init:" before the cache.
+Generation spring_2025() {
+  return {.id = "PL005",
+          .wording = LlamaWording::kSpring2025,
+          .text = R"(
+print_info: file type   = Q8_0
+print_info: file size   = 7.95 GiB (8.50 BPW)
+print_info: arch             = llama
+print_info: n_ctx_train      = 8192
+print_info: n_embd           = 4096
+print_info: n_layer          = 32
+print_info: n_head           = 32
+print_info: n_head_kv        = 8
+print_info: n_ff             = 14336
+print_info: model params     = 8.03 B
+print_info: n_vocab          = 128256
+load_tensors: loading model tensors, this can take a while... (mmap = true)
+load_tensors:   CPU_Mapped model buffer size =  8137.64 MiB
+llama_context: constructing llama_context
+llama_context: n_seq_max     = 1
+llama_context: n_ctx         = 2048
+llama_context: n_ctx_per_seq = 2048
+llama_context: n_batch       = 2048
+llama_context: n_ubatch      = 512
+llama_context: causal_attn   = 1
+llama_context: flash_attn    = 0
+llama_context:        CPU  output buffer size =     0.49 MiB
+init: kv_size = 2048, offload = 1, type_k = 'f16', type_v = 'f16', n_layer = 32, can_shift = 1
+init:        CPU KV buffer size =   256.00 MiB
+llama_context: KV self size  =  256.00 MiB, K (f16):  128.00 MiB, V (f16):  128.00 MiB
+llama_context:        CPU compute buffer size =   258.50 MiB
+llama_context: graph nodes  = 1158
+llama_context: graph splits = 1
+)",
+          .terms = {{TermKind::kModel, "CPU_Mapped", 8137.64},
+                    {TermKind::kKv, "CPU", 256.0},
+                    {TermKind::kOutput, "CPU", 0.49},
+                    {TermKind::kCompute, "CPU", 258.5}}};
+}
+
+// PL050, mid 2025: llama_kv_cache_unified, still with "KV self size".
+Generation mid_2025() {
+  return {.id = "PL050",
+          .wording = LlamaWording::kSpring2025,
+          .text = R"(
+print_info: arch             = phi3
+print_info: n_embd           = 3072
+print_info: n_layer          = 32
+print_info: n_head           = 32
+print_info: n_head_kv        = 32
+print_info: n_embd_head_k    = 96
+print_info: n_ff             = 8192
+print_info: n_vocab          = 32064
+load_tensors: offloaded 33/33 layers to GPU
+load_tensors:        CUDA0 model buffer size =  2228.82 MiB
+load_tensors:   CPU_Mapped model buffer size =    52.84 MiB
+llama_context: n_seq_max     = 1
+llama_context: n_ctx         = 4096
+llama_context: n_ctx_per_seq = 4096
+llama_context: n_batch       = 256
+llama_context: n_ubatch      = 256
+llama_context: flash_attn    = 0
+llama_context:  CUDA_Host  output buffer size =     0.12 MiB
+llama_kv_cache_unified: kv_size = 4096, type_k = 'f16', type_v = 'f16', n_layer = 32, can_shift = 1, padding = 32
+llama_kv_cache_unified:      CUDA0 KV buffer size =  1536.00 MiB
+llama_kv_cache_unified: KV self size  = 1536.00 MiB, K (f16):  768.00 MiB, V (f16):  768.00 MiB
+llama_context:      CUDA0 compute buffer size =   150.00 MiB
+llama_context:  CUDA_Host compute buffer size =     7.00 MiB
+llama_context: graph nodes  = 1414
+llama_context: graph splits = 2
+)",
+          .terms = {{TermKind::kKv, "CUDA0", 1536.0},
+                    {TermKind::kOutput, "CUDA_Host", 0.12},
+                    {TermKind::kCompute, "CUDA0", 150.0},
+                    {TermKind::kCompute, "CUDA_Host", 7.0}}};
+}
+
+// PL001, August 2025, build 6209: two devices over the network; "size =" of the cache.
+Generation august_2025() {
+  return {.id = "PL001",
+          .wording = LlamaWording::kSummer2025,
+          .text = R"(
+build: 6209 (fb22dd07) with cc for aarch64-linux-gnu
+print_info: file type   = Q4_0
+print_info: file size   = 37.22 GiB (4.53 BPW)
+print_info: arch             = llama
+print_info: n_embd           = 8192
+print_info: n_layer          = 80
+print_info: n_head           = 64
+print_info: n_head_kv        = 8
+print_info: n_embd_head_k    = 128
+print_info: n_ff             = 28672
+print_info: model params     = 70.55 B
+print_info: general.name     = Llama 3.1 70B
+print_info: n_vocab          = 128256
+load_tensors: offloaded 81/81 layers to GPU
+load_tensors:   CPU_Mapped model buffer size =   563.62 MiB
+load_tensors:         RPC0 model buffer size = 18821.56 MiB
+load_tensors:         RPC1 model buffer size = 18725.42 MiB
+llama_context: n_seq_max     = 1
+llama_context: n_ctx         = 4096
+llama_context: n_ctx_per_seq = 4096
+llama_context: n_batch       = 2048
+llama_context: n_ubatch      = 512
+llama_context: flash_attn    = 0
+llama_context: kv_unified    = false
+llama_context:        CPU  output buffer size =     0.49 MiB
+llama_kv_cache_unified:       RPC0 KV buffer size =   656.00 MiB
+llama_kv_cache_unified:       RPC1 KV buffer size =   624.00 MiB
+llama_kv_cache_unified: size = 1280.00 MiB (  4096 cells,  80 layers,  1/1 seqs), K (f16):  640.00 MiB, V (f16):  640.00 MiB
+llama_context:       RPC0 compute buffer size =   588.01 MiB
+llama_context:       RPC1 compute buffer size =   588.01 MiB
+llama_context:        CPU compute buffer size =    28.01 MiB
+llama_context: graph nodes  = 2806
+llama_context: graph splits = 3
+)",
+          .terms = {{TermKind::kModel, "CPU_Mapped", 563.62},
+                    {TermKind::kModel, "RPC0", 18821.56},
+                    {TermKind::kModel, "RPC1", 18725.42},
+                    {TermKind::kKv, "RPC0", 656.0},
+                    {TermKind::kKv, "RPC1", 624.0},
+                    {TermKind::kKvTotal, "", 1280.0},
+                    {TermKind::kOutput, "CPU", 0.49},
+                    {TermKind::kCompute, "RPC0", 588.01},
+                    {TermKind::kCompute, "RPC1", 588.01},
+                    {TermKind::kCompute, "CPU", 28.01}}};
+}
+
+// PL044, end of 2025: llama_kv_cache; a file from before the split of the latent matrices.
+Generation autumn_2025() {
+  return {.id = "PL044",
+          .wording = LlamaWording::kAutumn2025,
+          .text =
+              "\x1b[0m"
+              R"(
+print_info: file type   = Q4_0
+print_info: file size   = 8.29 GiB (4.53 BPW)
+print_info: arch             = deepseek2
+print_info: n_embd           = 2048
+print_info: n_layer          = 27
+print_info: n_head           = 16
+print_info: n_head_kv        = 16
+print_info: n_embd_head_k    = 192
+print_info: n_embd_head_v    = 128
+print_info: n_ff             = 10944
+print_info: n_expert         = 64
+print_info: n_expert_used    = 6
+print_info: n_lora_kv        = 512
+print_info: n_ff_exp         = 1408
+print_info: n_expert_shared  = 2
+print_info: n_vocab          = 102400
+print_info: model params     = 15.71 B
+load_tensors: offloaded 28/28 layers to GPU
+load_tensors:   CPU_Mapped model buffer size =   112.50 MiB
+load_tensors:       OpenCL model buffer size =  8376.26 MiB
+llama_context: n_seq_max     = 1
+llama_context: n_ctx         = 4096
+llama_context: n_ctx_seq     = 4096
+llama_context: n_batch       = 2048
+llama_context: n_ubatch      = 512
+llama_context: flash_attn    = auto
+llama_context: kv_unified    = false
+llama_context:        CPU  output buffer size =     0.39 MiB
+llama_kv_cache:     OpenCL KV buffer size =  1080.00 MiB
+llama_kv_cache: size = 1080.00 MiB (  4096 cells,  27 layers,  1/1 seqs), K (f16):  648.00 MiB, V (f16):  432.00 MiB
+llama_context: Flash Attention was auto, set to enabled
+llama_context:     OpenCL compute buffer size =   208.00 MiB
+llama_context:        CPU compute buffer size =    12.01 MiB
+llama_context: graph nodes  = 1737
+)",
+          .terms = {{TermKind::kModel, "CPU_Mapped", 112.5, false},
+                    {TermKind::kKvTotal, "", 1080.0},
+                    {TermKind::kOutput, "CPU", 0.39},
+                    {TermKind::kCompute, "OpenCL", 208.0},
+                    {TermKind::kCompute, "CPU", 12.01}}};
+}
+
+// PL035, 2026: window layers at full length, two caches, two sequences; Windows line ends.
+Generation windows_2026() {
+  std::string text = R"(
+print_info: arch             = gemma2
+print_info: n_embd           = 2304
+print_info: n_layer          = 26
+print_info: n_head           = 8
+print_info: n_head_kv        = 4
+print_info: n_embd_head_k    = 256
+print_info: n_ff             = 9216
+print_info: n_swa            = 4096
+print_info: n_vocab          = 256000
+load_tensors: offloaded 27/27 layers to GPU
+load_tensors:   CPU_Mapped model buffer size =   461.43 MiB
+load_tensors:        ROCm0 model buffer size =  1548.29 MiB
+llama_context: n_seq_max     = 2
+llama_context: n_ctx         = 16384
+llama_context: n_ctx_seq     = 8192
+llama_context: n_batch       = 512
+llama_context: n_ubatch      = 256
+llama_context: flash_attn    = disabled
+llama_context: kv_unified    = false
+llama_context:  ROCm_Host  output buffer size =     1.97 MiB
+llama_kv_cache_iswa: using full-size SWA cache (ref: a discussion)
+llama_kv_cache_iswa: creating non-SWA KV cache, size = 8192 cells
+llama_kv_cache:      ROCm0 KV buffer size =   832.00 MiB
+llama_kv_cache: size =  832.00 MiB (  8192 cells,  13 layers,  2/2 seqs), K (f16):  416.00 MiB, V (f16):  416.00 MiB
+llama_kv_cache_iswa: creating     SWA KV cache, size = 8192 cells
+llama_kv_cache:      ROCm0 KV buffer size =   832.00 MiB
+llama_kv_cache: size =  832.00 MiB (  8192 cells,  13 layers,  2/2 seqs), K (f16):  416.00 MiB, V (f16):  416.00 MiB
+llama_context:      ROCm0 compute buffer size =   252.25 MiB
+llama_context:  ROCm_Host compute buffer size =    22.26 MiB
+llama_context: graph nodes  = 1180
+llama_context: graph splits = 2
+)";
+  for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
+    text.insert(at, "\r");
+  }
+  return {.id = "PL035",
+          .wording = LlamaWording::kAutumn2025,
+          .text = text,
+          .terms = {{TermKind::kKv, "ROCm0", 1664.0},
+                    {TermKind::kKvFull, "", 832.0},
+                    {TermKind::kKvWindow, "", 832.0},
+                    {TermKind::kOutput, "ROCm_Host", 1.97},
+                    {TermKind::kCompute, "ROCm0", 252.25},
+                    {TermKind::kCompute, "ROCm_Host", 22.26}}};
+}
+
+// PL032, 2026: attention and a recurrence, some layers on a card; the table at the end.
+Generation hybrid_2026() {
+  return {.id = "PL032",
+          .wording = LlamaWording::k2026,
+          .text = R"(
+0.00.410.112 I print_info: file type   = Q4_K - Small
+0.00.410.113 I print_info: file size   = 14.49 GiB (4.63 BPW)
+0.00.410.114 I print_info: arch                  = qwen35
+0.00.410.114 I print_info: n_embd                = 5120
+0.00.410.115 I print_info: n_layer               = 64
+0.00.410.115 I print_info: n_head                = 24
+0.00.410.115 I print_info: n_head_kv             = [0, 0, 0, 4, 0, 0, 0, 4]
+0.00.410.115 I print_info: n_embd_head_k         = 256
+0.00.410.115 I print_info: n_ff                  = 17408
+0.00.410.115 I print_info: n_vocab               = 248320
+0.00.410.115 I print_info: model params          = 26.90 B
+0.00.700.000 I load_tensors: offloaded 26/65 layers to GPU
+0.00.700.001 I load_tensors:   CPU_Mapped model buffer size =  8740.26 MiB
+0.00.700.002 I load_tensors:        CUDA0 model buffer size =  6096.65 MiB
+0.00.800.000 I llama_context: n_seq_max             = 1
+0.00.800.000 I llama_context: n_ctx                 = 131072
+0.00.800.000 I llama_context: n_ctx_seq             = 131072
+0.00.800.000 I llama_context: n_batch               = 1024
+0.00.800.000 I llama_context: n_ubatch              = 1024
+0.00.800.000 I llama_context: flash_attn            = auto
+0.00.800.000 I llama_context: kv_unified            = false
+0.00.800.001 I llama_context:  CUDA_Host  output buffer size =     0.95 MiB
+0.00.800.002 I llama_kv_cache:        CPU KV buffer size =  4608.00 MiB
+0.00.800.003 I llama_kv_cache:      CUDA0 KV buffer size =  3584.00 MiB
+0.00.800.004 I llama_kv_cache: size = 8192.00 MiB (131072 cells,  16 layers,  1/1 seqs), K (f16): 4096.00 MiB, V (f16): 4096.00 MiB
+0.00.800.005 I llama_memory_recurrent:        CPU RS buffer size =    93.52 MiB
+0.00.800.006 I llama_memory_recurrent:      CUDA0 RS buffer size =    56.11 MiB
+0.00.800.007 I llama_memory_recurrent: size =  149.62 MiB (     1 cells,  64 layers,  1 seqs), R (f32):    5.62 MiB, S (f32):  144.00 MiB
+0.00.800.008 I sched_reserve: Flash Attention was auto, set to enabled
+0.00.900.000 E ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 1469839616
+)",
+          .terms = {{TermKind::kKv, "CPU", 4608.0},
+                    {TermKind::kKv, "CUDA0", 3584.0},
+                    {TermKind::kKvTotal, "", 8192.0},
+                    {TermKind::kRecurrent, "CPU", 93.52},
+                    {TermKind::kRecurrent, "CUDA0", 56.11},
+                    {TermKind::kRecurrentAll, "", 149.62},
+                    {TermKind::kOutput, "CUDA_Host", 0.95}}};
+}
+
+// PL023, June 2025: a fork that left in mid 2024, with a type of its own.
+Generation fork_2025() {
+  return {.id = "PL023",
+          .wording = LlamaWording::k2024,
+          .text = R"(
+llama_model_loader: - type  f32:  145 tensors
+llama_model_loader: - type iq3_kt:   72 tensors
+llama_model_loader: - type iq4_kt:  182 tensors
+llm_load_print_meta: arch             = qwen3
+llm_load_print_meta: n_vocab          = 151936
+llm_load_print_meta: n_embd           = 4096
+llm_load_print_meta: n_layer          = 36
+llm_load_print_meta: n_head           = 32
+llm_load_print_meta: n_head_kv        = 8
+llm_load_print_meta: n_ff             = 12288
+llm_load_print_meta: model ftype      = IQ3_KT - 3.125 bpw
+llm_load_print_meta: model size       = 3.455 GiB (3.624 BPW)
+llm_load_tensors:        CPU buffer size =  3538.31 MiB
+llama_new_context_with_model: n_ctx      = 8704
+llama_new_context_with_model: n_batch    = 2048
+llama_new_context_with_model: n_ubatch   = 512
+llama_new_context_with_model: flash_attn = 1
+llama_new_context_with_model: mla_attn   = 0
+llama_new_context_with_model: fused_moe  = 0
+llama_kv_cache_init:        CPU KV buffer size =  1224.00 MiB
+llama_new_context_with_model: KV self size  = 1224.00 MiB, K (f16):  612.00 MiB, V (f16):  612.00 MiB
+llama_new_context_with_model:        CPU  output buffer size =     0.58 MiB
+llama_new_context_with_model:        CPU compute buffer size =   304.75 MiB
+llama_new_context_with_model: graph nodes  = 978
+)",
+          .terms = {{TermKind::kKv, "CPU", 1224.0},
+                    {TermKind::kOutput, "CPU", 0.58},
+                    {TermKind::kCompute, "CPU", 304.75}}};
+}
+
+}  // namespace
+
+std::vector<Generation> generations() {
+  return {early_2024(),   march_2024(),  mid_2024_cpu(), mid_2024_cuda(), mid_2024_flash(),
+          january_2025(), spring_2025(), mid_2025(),     august_2025(),   autumn_2025(),
+          windows_2026(), hybrid_2026(), fork_2025()};
+}
+
+}  // namespace tidemark
