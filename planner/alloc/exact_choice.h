@@ -10,6 +10,7 @@
 #include <limits>
 #include <tuple>
 
+#include "planner/alloc/exact_bound.h"
 #include "planner/alloc/exact_part.h"
 #include "planner/alloc/exact_rank.h"
 
@@ -35,21 +36,41 @@ bool all_neighbours_above(const Part<Unit>& part, int32_t item) {
   return true;
 }
 
+// Gives a level of the search candidates of its own: those above stay as they are, and only what
+// changed since needs counting.
 template <typename Unit>
-void count_candidates(Part<Unit>& part, const int32_t* order, int32_t count, Unit capacity) {
-  std::fill(part.candidates, part.candidates + part.cliques, 0);
-  std::fill(part.lowest, part.lowest + part.cliques, std::numeric_limits<Unit>::max());
-  Unit least = capacity;
-  for (int32_t k = 0; k < part.cliques; ++k) {
-    if (part.total[k] > 0) least = std::min(least, part.total[k]);
+void copy_candidates(Part<Unit>& part, Stack& stack) {
+  const auto cliques = static_cast<size_t>(part.cliques);
+  auto* candidates = stack.take<int32_t>(cliques);
+  auto* lowest = stack.take<Unit>(cliques);
+  std::copy_n(part.candidates, cliques, candidates);
+  std::copy_n(part.lowest, cliques, lowest);
+  part.candidates = candidates;
+  part.lowest = lowest;
+}
+
+// Brings part.candidates and part.lowest up to date in the cliques of `window`.
+template <typename Unit>
+void count_candidates(Part<Unit>& part, const int32_t* order, int32_t count, Span window,
+                      Unit capacity) {
+  std::fill(part.candidates + window.first, part.candidates + window.last + 1, 0);
+  std::fill(part.lowest + window.first, part.lowest + window.last + 1,
+            std::numeric_limits<Unit>::max());
+  Unit* const waste = part.sum;
+  Unit most = 0;
+  for (int32_t k = window.first; k <= window.last; ++k) {
+    waste[k] = capacity - part.total[k];
+    most = part.total[k] > 0 ? std::max(most, waste[k]) : most;
   }
   for (int32_t i = 0; i < count; ++i) {
     const int32_t v = order[i];
+    if (part.floor[v] > most) break;
+    if (!meets(part.span[v], window)) continue;
     const Unit floor = part.effective[v];
-    if (part.floor[v] > capacity - least) break;
-    part.for_each_piece(v, [&](Span span) {
+    part.for_each_piece(v, [&](Span piece) {
+      const Span span = clipped(piece, window);
       for (int32_t k = span.first; k <= span.last; ++k) {
-        part.candidates[k] += floor <= capacity - part.total[k] ? 1 : 0;
+        part.candidates[k] += floor <= waste[k] ? 1 : 0;
         part.lowest[k] = std::min(part.lowest[k], floor);
       }
     });
@@ -75,13 +96,13 @@ int32_t clique_to_decide(const Part<Unit>& part, Choice choice, Unit capacity) {
   return best;
 }
 
-// A place in `order`, the unplaced items by floor and rank; -1 when nothing can be placed.
+// A place in `order`, the unplaced items by floor and rank; -1 when nothing can be placed. The
+// candidates must be up to date, unless the choice is kLowest.
 template <typename Unit>
-int32_t choose(Part<Unit>& part, const int32_t* order, int32_t count, Choice choice,
+int32_t choose(const Part<Unit>& part, const int32_t* order, int32_t count, Choice choice,
                Unit capacity) {
   const int32_t lowest = lowest_unblocked(part, order, count);
   if (choice == Choice::kLowest || lowest < 0) return lowest;
-  count_candidates(part, order, count, capacity);
   const int32_t clique = clique_to_decide(part, choice, capacity);
   if (clique < 0) return lowest;
   for (int32_t i = lowest; i < count; ++i) {

@@ -18,8 +18,15 @@ using exact::Item;
 using exact::Lanes;
 using exact::Outcome;
 
-// Of one try at one capacity, at first.
+// Of one try at one capacity, at first, for each item; fewer when the limit is low, so that it
+// allows several tries. A try that meets no trouble needs little more than one.
 constexpr int64_t kNodesPerTry = 40;
+constexpr int64_t kTriesAtLeast = 8;
+
+int64_t first_budget(int64_t items, int64_t node_limit) {
+  return std::min(kNodesPerTry * items, std::max(items + items / 2, node_limit / kTriesAtLeast));
+}
+
 // Nodes of climbs for each node a single try may take.
 constexpr int64_t kClimbShare = 16;
 
@@ -48,7 +55,7 @@ class Minimisation {
         best_(std::move(best)) {}
 
   Plan run() {
-    int64_t budget = kNodesPerTry * std::ssize(instance_.items);
+    int64_t budget = first_budget(std::ssize(instance_.items), options_.node_limit);
     bool bound_first = options_.bound_first;
     while (!done() && try_downward(budget, bound_first)) {
       climb(kClimbShare * budget);

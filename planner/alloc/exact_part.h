@@ -77,10 +77,11 @@ struct Part {
   // Hints, checked before use.
   int32_t* support = nullptr;
   int32_t* blocker = nullptr;
+  // Of the state, by clique, for exact_choice.h. Each level of the search has arrays of its own.
+  Unit* lowest = nullptr;         // least effective floor
+  int32_t* candidates = nullptr;  // items that can be the lowest
   // Scratch.
-  Unit* sum = nullptr;            // by clique
-  Unit* lowest = nullptr;         // by clique
-  int32_t* candidates = nullptr;  // by clique
+  Unit* sum = nullptr;  // by clique
   int32_t* waiting = nullptr;
 
   bool conflict(int32_t a, int32_t b) const {

@@ -99,8 +99,7 @@ class Search final : public Searcher {
   Stack stack_{};
   std::vector<Change<Unit>> undo_{};
   std::vector<uint64_t> key_{};
-  Span
-      changed_{};  // hull of the cliques where a floor, effective floor or the set of items changed
+  Span changed_{};  // hull of the cliques where a floor, effective floor or the items changed
 };
 
 template <typename Unit>
@@ -149,6 +148,7 @@ Outcome Search<Unit>::solve(const Entrant<Unit>* entrants, int32_t count, bool i
   Outcome outcome = Outcome::kFailed;
   const Span everywhere{0, part.cliques - 1};
   if (!known_to_fail(part, count) && (!is_root || bounds_hold(part, order, count, everywhere))) {
+    changed_ = everywhere;
     outcome = descend(part, order, count);
   }
   undo_.resize(undo);
@@ -163,7 +163,13 @@ Outcome Search<Unit>::descend(Part<Unit>& part, int32_t* order, int32_t count) {
   if (count == 0) return Outcome::kSolved;
   const int64_t nodes_before = nodes_;
   const size_t undo = undo_.size();
+  int32_t* const candidates = part.candidates;
+  Unit* const lowest = part.lowest;
+  if (order_->choice != Choice::kLowest) copy_candidates(part, stack_);
   while (true) {
+    if (order_->choice != Choice::kLowest) {
+      count_candidates(part, order, count, changed_, capacity_);
+    }
     const int32_t at = choose(part, order, count, order_->choice, capacity_);
     if (at < 0) break;
     if (!may_go_on()) return Outcome::kLimit;
@@ -171,6 +177,8 @@ Outcome Search<Unit>::descend(Part<Unit>& part, int32_t* order, int32_t count) {
     if (outcome != Outcome::kFailed) return outcome;
     if (!block(part, order, count, at)) break;
   }
+  part.candidates = candidates;
+  part.lowest = lowest;
   undo_to(part, undo);
   if (nodes_ > nodes_before + 1) remember_failure(part, count);
   return Outcome::kFailed;

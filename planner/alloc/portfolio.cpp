@@ -134,12 +134,18 @@ class Portfolio {
   }
 
   ExactOptions exact_options(int64_t nodes) const {
-    return {.node_limit = nodes, .seed = options_.seed, .stop = options_.stop};
+    return {.node_limit = nodes,
+            .seed = options_.seed,
+            .stop = options_.stop,
+            .run_all = options_.run_all};
   }
 
-  // Where it can be met at all, the load is often met by the first search that tries.
+  // Where it can be met at all, the load is often met by the first search that tries, with little
+  // more than a node for each buffer.
   void search_at_load() {
-    Plan plan = decide(problem_, best_->lower_bound, exact_options(options_.node_limit / 2));
+    const int64_t least = std::ssize(problem_.buffers) * 5 / 4;
+    const int64_t nodes = std::max(options_.node_limit / 2, std::min(least, options_.node_limit));
+    Plan plan = decide(problem_, best_->lower_bound, exact_options(nodes));
     nodes_ = plan.nodes;
     if (!plan.offsets.empty()) offer(std::move(plan));
   }
@@ -161,6 +167,16 @@ class Portfolio {
 };
 
 }  // namespace
+
+PortfolioOptions quick_portfolio(const Problem& problem) {
+  // A node costs time in proportion to the number of buffers, and a search that meets no trouble
+  // takes one for each.
+  constexpr int64_t kNodesTimesBuffers = 130'000;
+  constexpr int64_t kQuickPlacements = 5'000;
+  const int64_t buffers = std::max<int64_t>(1, std::ssize(problem.buffers));
+  const int64_t nodes = kNodesTimesBuffers / buffers;
+  return {.node_limit = 3 * nodes >= 4 * buffers ? nodes : 0, .placements = kQuickPlacements};
+}
 
 Plan with_totals(const Problem& problem, std::string_view planner, std::vector<Bytes> offsets) {
   Plan plan{.planner = std::string(planner), .offsets = std::move(offsets)};

@@ -14,7 +14,12 @@ struct PortfolioOptions {
   uint64_t seed = 0;
   std::function<bool()> stop{};              // true: return the best plan so far
   std::function<void(const Plan&)> found{};  // each better plan, as soon as it is known
+  Executor run_all{};                        // for the exact search; see ExactOptions
 };
+
+// For answers within about 10 ms for some hundred buffers: a few passes, and short searches where
+// these are cheap enough to pay.
+PortfolioOptions quick_portfolio(const Problem& problem);
 
 // In order of cost: first fit by size, best fit by start, lowest floor in several orders, a short
 // exact search at the load, lowest floor repeated with what ended too high placed earlier, and the

@@ -126,6 +126,34 @@ class SpanTree {
   std::vector<Node> nodes_{};
 };
 
+// The same for some hundred spans: looks at one after the other, which is quicker there.
+class SpanList {
+ public:
+  explicit SpanList(std::vector<Span> spans_by_rank) : spans_(std::move(spans_by_rank)) {
+    ranks_.resize(spans_.size());
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+  }
+
+  int32_t first_within(Span valley) const {
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      // One branch that is seldom taken; two would often be guessed wrong.
+      const int32_t outside = (spans_[i].first - valley.first) | (valley.last - spans_[i].last);
+      if (outside >= 0) return ranks_[i];
+    }
+    return kNone;
+  }
+
+  void remove(int32_t rank) {
+    const auto at = std::ranges::lower_bound(ranks_, rank) - ranks_.begin();
+    ranks_.erase(ranks_.begin() + at);
+    spans_.erase(spans_.begin() + at);
+  }
+
+ private:
+  std::vector<Span> spans_;  // what is left, by rank
+  std::vector<int32_t> ranks_{};
+};
+
 // Runs of cliques of one level, as a doubly linked list kept at their first and last clique.
 class Skyline {
  public:
@@ -209,31 +237,41 @@ class Skyline {
       queue_{};
 };
 
-}  // namespace
-
-std::vector<int64_t> place_on_skyline(const Instance& instance,
-                                      const std::vector<int32_t>& by_rank) {
-  std::vector<int64_t> offsets(instance.items.size(), 0);
-  if (by_rank.empty()) return offsets;
-  std::vector<Span> spans;
-  spans.reserve(by_rank.size());
-  for (const int32_t i : by_rank) spans.push_back(instance.items[static_cast<size_t>(i)].span);
-  SpanTree tree(std::move(spans));
+template <typename Spans>
+void place(const Instance& instance, const std::vector<int32_t>& by_rank, Spans spans,
+           std::vector<int64_t>& offsets) {
   Skyline skyline(instance.cliques);
   for (size_t left = by_rank.size(); left > 0;) {
     const Span valley = skyline.lowest();
-    const int32_t rank = tree.first_within(valley);
+    const int32_t rank = spans.first_within(valley);
     if (rank == kNone) {
       if (!skyline.fill(valley)) break;  // cannot be: everything lies within the whole skyline
       continue;
     }
-    tree.remove(rank);
+    spans.remove(rank);
     const int32_t number = by_rank[static_cast<size_t>(rank)];
     const Item& item = instance.items[static_cast<size_t>(number)];
     const int64_t offset = exact::round_up(skyline.level(valley), item.alignment);
     offsets[static_cast<size_t>(number)] = offset;
     skyline.raise(valley, item.span, offset + item.size);
     --left;
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> place_on_skyline(const Instance& instance,
+                                      const std::vector<int32_t>& by_rank) {
+  constexpr size_t kFewSpans = 1000;
+  std::vector<int64_t> offsets(instance.items.size(), 0);
+  if (by_rank.empty()) return offsets;
+  std::vector<Span> spans;
+  spans.reserve(by_rank.size());
+  for (const int32_t i : by_rank) spans.push_back(instance.items[static_cast<size_t>(i)].span);
+  if (spans.size() <= kFewSpans) {
+    place(instance, by_rank, SpanList(std::move(spans)), offsets);
+  } else {
+    place(instance, by_rank, SpanTree(std::move(spans)), offsets);
   }
   return offsets;
 }

@@ -11,7 +11,8 @@
 //
 // This gives the same plan as taking, again and again, the item with the lowest floor, ties by
 // rank. A tree over (first, last clique) finds the first by rank within a valley. Memory O(n), time
-// about O(n log n) in practice: n queries and at most n valleys that rise.
+// about O(n log n) in practice: n queries and at most n valleys that rise. Of up to 1,000 items
+// each query looks at all that are left.
 #pragma once
 
 #include <vector>
