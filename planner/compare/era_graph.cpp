@@ -9,30 +9,41 @@ namespace {
 
 using Places = std::vector<std::optional<TensorId>>;  // by old TensorId
 
-// The graph without some leaves, and with a 32-bit mask made narrow where it is first read.
+// Copies the graph tensor by tensor, leaving out and adding what the age asks for.
 class Rewriter {
  public:
   Rewriter(const GgmlGraph& graph, const LlamaEra& era)
-      : graph_(graph), era_(era), places_(graph.tensors.size()), narrow_(places_.size()) {}
+      : graph_(graph),
+        era_(era),
+        places_(graph.tensors.size()),
+        owners_(places_.size()),
+        narrow_(places_.size()),
+        dropped_(places_.size()) {}
 
   GgmlGraph rewrite() && {
-    const std::vector<bool> dropped = dropped_leaves();
+    find_dropped();
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
-      if (!dropped[i]) place(i, dropped);
+      if (!dropped_[i]) place(i);
     }
     return std::move(made_);
   }
 
  private:
-  std::vector<bool> dropped_leaves() const {
-    std::vector<bool> dropped(graph_.tensors.size());
+  void find_dropped() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
       const GgmlTensor& tensor = graph_.tensors[i];
-      if (!era_.unused_embeddings && tensor.leaf && tensor.name == "inp_embd") dropped[i] = true;
-      if (era_.indexed_rows || tensor.op != "SET_ROWS" || tensor.sources.size() < 2) continue;
-      dropped[tensor.sources[1].index()] = graph_[tensor.sources[1]].leaf;
+      if (!era_.unused_embeddings && tensor.leaf && tensor.name == "inp_embd") dropped_[i] = true;
+      if (!era_.indexed_rows && tensor.op == "SET_ROWS" && tensor.sources.size() > 1) {
+        dropped_[tensor.sources[1].index()] = graph_[tensor.sources[1]].leaf;
+      }
+      if (is_weighted_norm(tensor)) dropped_[tensor.sources[0].index()] = true;
     }
-    return dropped;
+  }
+
+  // A product of a norm with its weights.
+  bool is_weighted_norm(const GgmlTensor& tensor) const {
+    return era_.fused_norms && tensor.op == "MUL" && tensor.sources.size() == 2 &&
+           graph_[tensor.sources[0]].op == "RMS_NORM" && graph_[tensor.sources[1]].external;
   }
 
   bool is_wide_mask(const GgmlTensor& tensor) const {
@@ -40,19 +51,84 @@ class Rewriter {
            tensor.name.starts_with("attn_inp_kq_mask");
   }
 
-  void place(size_t i, const std::vector<bool>& dropped) {
+  // Q, K or V, seen in the product of all three.
+  bool is_part(const GgmlTensor& tensor) const {
+    return era_.copied_parts && tensor.op == "VIEW" && tensor.owner && tensor.sources.size() == 1 &&
+           tensor.sources[0] == *tensor.owner && graph_[*tensor.owner].name.starts_with("wqkv");
+  }
+
+  void place(size_t i) {
     GgmlTensor tensor = graph_.tensors[i];
     if (is_wide_mask(tensor)) {
       tensor.type = "f32";
       tensor.bytes = tensor.bytes * 2;
     }
+    if (is_weighted_norm(tensor)) {
+      tensor.op = "FUSED_RMS_NORM";
+      tensor.sources[0] = graph_[tensor.sources[0]].sources.at(0);
+    }
+    const bool of_copy = !tensor.sources.empty() && is_part(graph_[tensor.sources[0]]);
+    if (of_copy && tensor.op == "CONT") {  // was copied already
+      places_[i] = places_[tensor.sources[0].index()];
+      owners_[i] = owners_[tensor.sources[0].index()];
+      return;
+    }
+    if (tensor.owner) {
+      if (of_copy) tensor.offset_in_owner = Bytes{};
+      tensor.owner = owners_[(of_copy ? tensor.sources[0] : *tensor.owner).index()];
+    }
+    tensor.sources = sources_of(tensor);
+    if (tensor.op == "GLU" && !era_.gated_units) {
+      places_[i] = owners_[i] = add_gate(std::move(tensor));
+      return;
+    }
+    const bool part = is_part(graph_.tensors[i]);
+    places_[i] = add(made_, std::move(tensor));
+    owners_[i] = places_[i];
+    if (part) copy_part(i);
+  }
+
+  std::vector<TensorId> sources_of(const GgmlTensor& tensor) {
     std::vector<TensorId> sources;
     for (const TensorId source : tensor.sources) {
-      if (!dropped[source.index()]) sources.push_back(mapped(source));
+      if (!dropped_[source.index()]) sources.push_back(mapped(source));
     }
-    tensor.sources = std::move(sources);
-    if (tensor.owner) tensor.owner = places_[tensor.owner->index()];
-    places_[i] = add(made_, std::move(tensor));
+    return sources;
+  }
+
+  // The gate's function, then the product with what it gates; halves of one tensor are copied
+  // apart before.
+  TensorId add_gate(GgmlTensor glu) {
+    std::vector<TensorId> halves = glu.sources;
+    if (halves.size() == 1) {
+      const TensorId both = halves[0];
+      halves.clear();
+      for (int64_t half = 0; half < 2; ++half) {
+        GgmlTensor seen = view_of(made_, both, "VIEW", glu.ne);
+        seen.contiguous = false;
+        seen.bytes = made_[both].bytes - glu.ne[0] * Bytes::of(4);
+        seen.offset_in_owner = seen.offset_in_owner + glu.ne[0] * half * Bytes::of(4);
+        GgmlTensor copy{.op = "CONT", .ne = glu.ne, .bytes = glu.bytes};
+        copy.sources = {add(made_, std::move(seen))};
+        halves.push_back(add(made_, std::move(copy)));
+      }
+    }
+    GgmlTensor gate{.op = "UNARY", .ne = glu.ne, .bytes = glu.bytes, .sources = {halves[0]}};
+    glu.op = "MUL";
+    glu.sources = {add(made_, std::move(gate)), halves.at(1)};
+    return add(made_, std::move(glu));
+  }
+
+  // The view of a part, its copy, and the copy under the part's shape.
+  void copy_part(size_t i) {
+    const GgmlTensor& part = graph_.tensors[i];
+    const int64_t elements = part.ne[0] * part.ne[1] * part.ne[2] * part.ne[3];
+    owners_[i] = add(made_, {.name = part.name + " (copy)",
+                             .op = "CONT",
+                             .ne = part.ne,
+                             .bytes = Bytes::of(4) * elements,
+                             .sources = {*places_[i]}});
+    places_[i] = add(made_, view_of(made_, *owners_[i], "RESHAPE", part.ne));
   }
 
   TensorId mapped(TensorId source) {
@@ -72,8 +148,10 @@ class Rewriter {
 
   const GgmlGraph& graph_;
   const LlamaEra& era_;
-  Places places_;
+  Places places_;  // what is read for it
+  Places owners_;  // whose memory views of it are in
   Places narrow_;
+  std::vector<bool> dropped_;
   GgmlGraph made_{};
 };
 

@@ -26,6 +26,15 @@ struct LlamaEra {
   // Of -ngl N the output matrix is the first, not the last, to go to the device. From
   // December 2025.
   bool head_first = true;
+  // Q, K and V are copied out of a product that holds all three. Until build 6412, September 2025.
+  bool copied_parts = false;
+  // Inputs have a buffer of their own, beside the compute buffer of the host. Early 2024.
+  bool inputs_apart = false;
+  // The gate works on its product in one operation (GLU). Before build 5782, June 2025, it was
+  // two, each in place.
+  bool gated_units = true;
+  // A norm and its weights are one operation with memory of its own. ik_llama.cpp.
+  bool fused_norms = false;
   // Its graphs are not known at all: one figure for everything.
   bool unknown_graph = false;
   bool operator==(const LlamaEra&) const = default;

@@ -113,9 +113,11 @@ void LlamaReservations::split(const GgmlGraph& graph) {
   const DeviceSplit made = split_devices(graph, request_of(graph, setup_, devices_));
   for (size_t i = 0; i < devices_.size(); ++i) {
     GgmlGraph part = made.graphs[i];
-    if (!devices_[i].empty()) {
-      for (GgmlTensor& tensor : part.tensors) {
-        if (needs_memory(tensor)) tensor.bytes = align_up(tensor.bytes, kDeviceAlignment);
+    for (GgmlTensor& tensor : part.tensors) {
+      if (devices_[i].empty()) {
+        if (setup_.era.inputs_apart && tensor.leaf) tensor.external = true;
+      } else if (needs_memory(tensor)) {
+        tensor.bytes = align_up(tensor.bytes, kDeviceAlignment);
       }
     }
     reserved_.push_back(reserve(part).reserved);
@@ -132,7 +134,7 @@ LlamaReservation LlamaReservations::of(std::string_view device) const {
 Bytes weights_on(const LlamaSetup& setup, const WeightsInventory& weights,
                  const DeviceShare& share) {
   const bool tied = setup.model.transformer()->tied_embeddings;
-  const bool alone = setup.placement.shares.size() == 1 && share.device.empty();
+  const bool alone = setup.placement.shares.size() == 1 && setup.placement.shares[0].device.empty();
   Bytes sum;
   for (const WeightTensor& tensor : weights.tensors) {
     if (is_in_tower(setup.model, tensor)) continue;

@@ -155,7 +155,9 @@ Placement placement_of(const LoggedRun& run, const std::vector<Bytes>& layer_cac
     if (devices.size() > 1) return {.how = "the log does not say on which device each layer is"};
     return on_one(devices.front(), n_layer, n_layer + 1, era);
   }
-  return by_cache(run, devices, layer_cache, all);
+  // With layers left on the host the head is there as well, unless it goes first.
+  const bool some_on_host = cache_on(run, "").value > 0;
+  return by_cache(run, devices, layer_cache, offloaded ? all : !some_on_host || era.head_first);
 }
 
 }  // namespace tidemark

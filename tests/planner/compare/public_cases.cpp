@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/compare/log_text.h"
+#include "planner/compare/placement.h"
 
 namespace tidemark {
 namespace {
@@ -30,6 +31,7 @@ std::string architecture_of(const std::string& model) {
 
 LlamaWording wording_of(const std::string& version) {
   const auto says = [&](const char* text) { return version.find(text) != std::string::npos; };
+  if (says("0.8.x")) return LlamaWording::k2024;  // llamafile
   if (says("early 2024")) return LlamaWording::kEarly2024;
   if (says("2024")) return LlamaWording::k2024;
   if (says("Jan-Feb 2025")) return LlamaWording::kJanuary2025;
@@ -95,19 +97,37 @@ void read_settings(const YAML::Node& settings, LoggedFacts& facts) {
               {"kv_unified", "kv_unified"},
               {"swa_full", "swa_full"},
               {"embeddings", "embeddings"},
-              {"offloaded", "offloaded"},
               {"gpu_layers", "offloaded"},
               {"type_kv", "type_k"},
               {"type_k", "type_k"},
               {"type_kv", "type_v"},
               {"type_v", "type_v"}},
              facts);
+  const std::string offloaded = text_of(settings["offloaded"]);
+  if (offloaded.find('/') != std::string::npos) {
+    facts.numbers["offloaded"] = {leading_integer(offloaded).value_or(0)};
+  }
   const std::string flash = text_of(settings["flash_attn"]);
   if (flash == "0" || flash == "1") facts.words["flash_attn"] = flash;
   if (flash.find("on") != std::string::npos) facts.words["flash_attn"] = "1";
   if (text_of(settings["devices"]).find("n_copies 4") != std::string::npos) {
     facts.numbers["n_copies"] = {4};
   }
+}
+
+// Is there a word of layers on each device that computes?
+bool layers_are_placed(const LoggedRun& run) {
+  for (const LoggedTerm& term : run.terms) {
+    const std::string device = device_of(term.device);
+    if (term.kind != TermKind::kCompute || device.empty()) continue;
+    bool placed = false;
+    for (const LoggedTerm& other : run.terms) {
+      placed = placed || (other.kind != TermKind::kCompute && device_of(other.device) == device);
+    }
+    const bool offloaded = run.settings.number("offloaded").has_value();
+    if (!placed && !(offloaded && run.find(TermKind::kKvFull) != nullptr)) return false;
+  }
+  return true;
 }
 
 std::string missing_of(const LoggedRun& run, const YAML::Node& settings) {
@@ -124,6 +144,7 @@ std::string missing_of(const LoggedRun& run, const YAML::Node& settings) {
   need(!type.empty(), "cache type");
   const std::string devices = text_of(settings["devices"]);
   need(facts.number("offloaded") || !devices.empty(), "devices");
+  need(layers_are_placed(run), "layers by device");
   return missing;
 }
 
@@ -157,6 +178,8 @@ PublicCase case_of(const YAML::Node& node) {
   run.model.words["name"] = made.model;
   if (made.engine.starts_with("ik_")) run.engine = LogEngine::kIkLlamaCpp;
   run.wording = wording_of(made.version);
+  // ollama's releases of the first half of 2026 hold llama.cpp's ec98e2002 of December 2025.
+  if (made.engine == "ollama" && made.version == "2026") run.build = 7437;
   if (made.version.starts_with("b")) run.build = leading_integer(made.version.substr(1));
   read_settings(node["settings"], run.settings);
   read_terms(node["measured"], run);
