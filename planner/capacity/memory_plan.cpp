@@ -54,13 +54,17 @@ int64_t output_rows(const Scenario& scenario) {
   return std::max(scenario.n_outputs, scenario.n_seq);
 }
 
+int64_t in_whole_blocks(int64_t cells, int64_t block) {
+  return checked_mul(ceil_div(cells, block), block);
+}
+
 GraphOptions options_of(const Scenario& scenario, Phase phase) {
   const Tokens ubatch = std::min({scenario.n_ubatch, scenario.n_batch, scenario.n_ctx});
   const int64_t n_tokens =
       phase == Phase::kPrefill ? std::max(ubatch.count(), scenario.n_seq) : scenario.n_seq;
   return {.n_tokens = n_tokens,
           .n_outputs = std::min(output_rows(scenario), n_tokens),
-          .n_cells = scenario.cells_per_sequence(),
+          .n_cells = in_whole_blocks(scenario.cells_per_sequence(), scenario.engine.kv_block),
           .n_seq = scenario.n_seq,
           .n_ubatch = ubatch.count(),
           .n_source = source_tokens(scenario.model),
@@ -149,28 +153,64 @@ Bytes cache_capacity_of(const Scenario& scenario, const MemoryPlan& plan, Bytes 
   return std::clamp(limit.limit - everything_else, largest, sum);
 }
 
+void fill_as_planned(const Scenario& scenario, MemoryPlan& plan) {
+  Breakdown& breakdown = plan.breakdown;
+  plan.activations = activation_bytes(plan, scenario.engine.activations);
+  plan.scratch = scratch_bytes(plan);
+  const StateSizes state = state_sizes(scenario);
+  breakdown.kv_cache = state.kv_cache();
+  breakdown.recurrent_state = state.recurrent;
+  breakdown.compute = plan.activations + plan.scratch;
+  breakdown.output = output_bytes(scenario);
+  breakdown.runtime = scenario.engine.runtime_fixed;
+}
+
+void fill_as_llama_cpp(const LlamaPlan& llama, MemoryPlan& plan) {
+  Breakdown& breakdown = plan.breakdown;
+  for (const LlamaColumns& row : llama.columns) {
+    breakdown.weights += row.model;
+    breakdown.compute += row.compute;
+  }
+  breakdown.kv_cache = llama.memory.kv();
+  breakdown.recurrent_state = llama.memory.recurrent;
+  breakdown.output = llama.output;
+  breakdown.runtime = llama.runtime;
+  plan.activations = breakdown.compute;
+}
+
+void add_uncertain(const EngineProfile& engine, Breakdown& breakdown) {
+  for (const UncertainAmount& amount : engine.uncertain) {
+    if (Bytes Breakdown::*part = breakdown_part(amount.term)) breakdown.*part += amount.most;
+  }
+}
+
 void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
   Breakdown& breakdown = plan.breakdown;
-  if (scenario.engine.policy == EnginePolicy::kTextbook) {
-    breakdown = textbook_breakdown(scenario);
-    plan.activations = breakdown.compute;
-  } else {
-    plan.activations = activation_bytes(plan, scenario.engine.activations);
-    plan.scratch = scratch_bytes(plan);
-    const StateSizes state = state_sizes(scenario);
-    breakdown.kv_cache = state.kv_cache();
-    breakdown.recurrent_state = state.recurrent;
-    breakdown.compute = plan.activations + plan.scratch;
-    breakdown.output = output_bytes(scenario);
-    breakdown.runtime = scenario.engine.runtime_fixed;
+  switch (scenario.engine.policy) {
+    case EnginePolicy::kTextbook:
+      breakdown = textbook_breakdown(scenario);
+      plan.activations = breakdown.compute;
+      break;
+    case EnginePolicy::kPlanned:
+      fill_as_planned(scenario, plan);
+      break;
+    case EnginePolicy::kLlamaCpp:
+      fill_as_llama_cpp(*plan.llama, plan);
+      break;
   }
+  if (scenario.engine.policy != EnginePolicy::kTextbook) add_uncertain(scenario.engine, breakdown);
   if (scenario.strategy == StrategyKind::kBlockCache) {
     const Bytes everything_else = breakdown.total() - breakdown.weights;
     plan.cache_capacity = cache_capacity_of(scenario, plan, everything_else);
   }
-  if (scenario.engine.policy == EnginePolicy::kPlanned) {
-    breakdown.weights =
-        resident_weight_bytes(scenario.strategy, plan.units, plan.decode.uses, plan.cache_capacity);
+  // llama.cpp knows no strategy but its own; under another one the weights are counted as ours.
+  const bool by_strategy = scenario.engine.policy == EnginePolicy::kPlanned ||
+                           (plan.llama && scenario.strategy != StrategyKind::kResident);
+  if (by_strategy) {
+    const Bytes beside =
+        scenario.engine.policy == EnginePolicy::kPlanned ? breakdown.weights : Bytes{};
+    breakdown.weights = beside + resident_weight_bytes(scenario.strategy, plan.units,
+                                                       plan.decode.uses, plan.cache_capacity);
   }
   check(breakdown.total() >= breakdown.weights, "no part of the total is negative");
 }
@@ -196,12 +236,28 @@ Result<MemoryPlan> make_plan(const Scenario& scenario) {
   plan.units = weight_units(plan.weights, embedding_rows(scenario));
   plan.prefill = plan_phase(scenario, plan, Phase::kPrefill);
   plan.decode = plan_phase(scenario, plan, Phase::kDecode);
+  if (scenario.engine.policy == EnginePolicy::kLlamaCpp) {
+    Result<LlamaPlan> llama = plan_llama(scenario, plan.weights);
+    if (!llama) return llama.diagnostics();
+    plan.llama = std::move(llama).value();
+  }
   fill_totals(scenario, plan);
   textbook_breakdown(scenario);  // shown beside every plan: its sizes must stay in range as well
   return plan;
 }
 
 }  // namespace
+
+Bytes Breakdown::*breakdown_part(std::string_view key) {
+  using Part = std::pair<std::string_view, Bytes Breakdown::*>;
+  for (const auto& [name, part] :
+       {Part{"weights", &Breakdown::weights}, Part{"kv_cache", &Breakdown::kv_cache},
+        Part{"recurrent_state", &Breakdown::recurrent_state}, Part{"compute", &Breakdown::compute},
+        Part{"output", &Breakdown::output}, Part{"runtime", &Breakdown::runtime}}) {
+    if (name == key) return part;
+  }
+  return nullptr;
+}
 
 const PhasePlan& MemoryPlan::largest() const {
   return decode.plan.peak > prefill.plan.peak ? decode : prefill;

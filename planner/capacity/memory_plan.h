@@ -8,10 +8,12 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "planner/alloc/problem.h"
 #include "planner/base/result.h"
+#include "planner/capacity/llama_plan.h"
 #include "planner/capacity/scenario.h"
 #include "planner/capacity/weight_units.h"
 #include "planner/graph/build_graph.h"
@@ -56,16 +58,21 @@ struct Breakdown {
   Bytes total() const { return weights + kv_cache + recurrent_state + compute + output + runtime; }
 };
 
+// The part with that key ("kv_cache"), nullptr when there is none.
+Bytes Breakdown::*breakdown_part(std::string_view key);
+
 struct MemoryPlan {
   WeightsInventory weights{};
   std::vector<WeightUnit> units{};
   Bytes stored_bytes{};  // the model's tensors as stored, before --quant
   PhasePlan prefill{};
   PhasePlan decode{};
-  Bytes activations{};  // part of compute: activation_bytes(), or the textbook's A under its policy
-  Bytes scratch{};      // part of compute: scratch_bytes(), or 0 under the textbook's policy
+  Bytes activations{};  // part of compute: activation_bytes(), or the textbook's A under its
+                        // policy, or all of it under llama_cpp's
+  Bytes scratch{};         // part of compute: scratch_bytes(), or 0 under those two policies
   Breakdown breakdown{};   // for scenario.strategy
   Bytes cache_capacity{};  // block-cache only: as given, or what the limit leaves
+  std::optional<LlamaPlan> llama{};  // policy llama_cpp: the breakdown is its, the phases are ours
 
   // The phase with the larger arena.
   const PhasePlan& largest() const;

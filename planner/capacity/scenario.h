@@ -11,6 +11,7 @@
 #include "planner/base/ids.h"
 #include "planner/capacity/device_spec.h"
 #include "planner/engine/engine_profile.h"
+#include "planner/engine/llama_cpp/llama_model_buffers.h"
 #include "planner/model/model_spec.h"
 #include "planner/model/quantization.h"
 
@@ -40,6 +41,15 @@ struct CacheChoices {
   std::vector<std::string> pinned{};  // unit names; they stay once loaded
 };
 
+// What only an engine with policy llama_cpp heeds.
+struct LlamaChoices {
+  int64_t n_gpu_layers = 0;                // of n_layer + 1: the output is one more
+  bool mapped = true;                      // the file is mapped, not read
+  bool locked = false;                     // and its pages may not be dropped
+  LlamaRepack repack = LlamaRepack::kArm;  // kernels of the device's processor
+  bool operator==(const LlamaChoices&) const = default;
+};
+
 // A resolved input and where it came from: "flag --ctx-size", "environment TIDEMARK_CTX_SIZE",
 // "scenario FILE:LINE", "engine profile NAME", "default".
 struct Setting {
@@ -66,6 +76,7 @@ struct Scenario {
   bool flash_attention = true;
   bool kv_unified = false;  // one cache for all sequences instead of one each
   bool swa_full = false;    // sliding-window layers keep the whole context
+  LlamaChoices llama{};
   PlannerKind planner = PlannerKind::kBestOf;
   OpOrder op_order = OpOrder::kProgram;
   StrategyKind strategy = StrategyKind::kResident;

@@ -1,8 +1,10 @@
 // schema: engine/1.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "planner/config/load_common.h"
 
@@ -18,17 +20,54 @@ struct Choice {
   Value value{};
 };
 
-template <typename Value>
-Value read_choice(YamlMap& map, std::string_view key, const std::array<Choice<Value>, 2>& choices) {
+// The first choice when the text is none of them.
+template <typename Value, size_t kCount>
+Value read_choice(YamlMap& map, std::string_view key,
+                  const std::array<Choice<Value>, kCount>& choices) {
   const std::optional<std::string> text = map.text(key);
+  std::string names;
   for (const Choice<Value>& choice : choices) {
     if (text == choice.name) return choice.value;
+    names += (names.empty() ? "" : ", ") + std::string(choice.name);
   }
-  if (text) {
+  if (text && kCount == 2) {
     map.error(key, fmt::format("{} is neither {} nor {}", in_quotes(*text), choices[0].name,
                                choices[1].name));
+  } else if (text) {
+    map.error(key, fmt::format("{} is not known", in_quotes(*text)), "there are: " + names);
   }
   return choices[0].value;
+}
+
+constexpr std::array<Choice<EnginePolicy>, 3> kPolicies{{{"planned", EnginePolicy::kPlanned},
+                                                         {"textbook", EnginePolicy::kTextbook},
+                                                         {"llama_cpp", EnginePolicy::kLlamaCpp}}};
+constexpr std::array<Choice<ActivationPolicy>, 2> kActivations{
+    {{"arena", ActivationPolicy::kArena}, {"live", ActivationPolicy::kLive}}};
+constexpr std::array<Choice<WeightsIn>, 3> kPlaces{
+    {{"private", WeightsIn::kPrivate}, {"file", WeightsIn::kFile}, {"device", WeightsIn::kDevice}}};
+// What may be uncertain: compute is planned, and the recurrent state follows from the model.
+constexpr std::array<std::string_view, 4> kUncertain{"weights", "kv_cache", "output", "runtime"};
+
+std::vector<UncertainAmount> read_uncertain(YamlMap& map) {
+  std::vector<UncertainAmount> amounts;
+  if (!map.has("uncertain")) return amounts;
+  for (YamlMap& entry : map.map_list("uncertain")) {
+    UncertainAmount amount;
+    amount.term = entry.text("term").value_or("");
+    amount.what = entry.text("what").value_or("");
+    amount.least = entry.bytes("least").value_or(Bytes{});
+    amount.most = entry.bytes("most", amount.least).value_or(amount.least);
+    amount.source = entry.text("source").value_or("");
+    if (std::ranges::find(kUncertain, amount.term) == kUncertain.end()) {
+      entry.error("term",
+                  fmt::format("{} is not a term that may be uncertain", in_quotes(amount.term)),
+                  "weights, kv_cache, output or runtime");
+    }
+    entry.finish();
+    amounts.push_back(std::move(amount));
+  }
+  return amounts;
 }
 
 Alignment read_alignment(YamlMap& map) {
@@ -53,6 +92,41 @@ double read_runtime_ratio(YamlMap& map, EnginePolicy policy) {
   return 0.0;
 }
 
+void read_optional(YamlMap& map, EngineProfile& engine) {
+  if (map.has("weights")) engine.weights_in = read_choice(map, "weights", kPlaces);
+  if (map.has("embedding")) {
+    engine.embedding_in_flash =
+        read_choice<bool, 2>(map, "embedding", {{{"resident", false}, {"flash", true}}});
+  }
+  if (map.has("runtime_file")) {
+    engine.runtime_file =
+        map.bytes("runtime_file", 0_B, std::max(engine.runtime_fixed, 0_B)).value_or(0_B);
+  }
+  if (map.has("kv_block")) engine.kv_block = map.integer("kv_block", 1, 65536).value_or(1);
+  for (auto [key, share] : {std::pair{"memory_share", &engine.memory_share},
+                            std::pair{"free_share", &engine.free_share}}) {
+    if (!map.has(key)) continue;
+    *share = map.ratio(key).value_or(0.0);
+    if (*share > 1.0) map.error(key, "is more than 100 %");
+  }
+  if (map.has("default_context")) {
+    engine.context_as_trained =
+        read_choice<bool, 2>(map, "default_context", {{{"usual", false}, {"trained", true}}});
+  }
+  constexpr int64_t kMostTokens = int64_t{1} << 24;
+  if (map.has("batch_size")) {
+    engine.batch_size = map.integer("batch_size", 1, kMostTokens).value_or(engine.batch_size);
+  }
+  if (map.has("ubatch_size")) {
+    engine.ubatch_size = map.integer("ubatch_size", 1, kMostTokens).value_or(engine.ubatch_size);
+  }
+  engine.uncertain = read_uncertain(map);
+  if (!map.has("not_modelled")) return;
+  for (YamlText& sentence : map.text_list("not_modelled").value_or(std::vector<YamlText>{})) {
+    engine.not_modelled.push_back(std::move(sentence.text));
+  }
+}
+
 }  // namespace
 
 Result<EngineProfile> parse_engine(const std::string& file, std::string_view text) {
@@ -64,12 +138,8 @@ Result<EngineProfile> parse_engine(const std::string& file, std::string_view tex
   engine.version = map->text("version").value_or("");
   engine.summary = map->text("summary").value_or("");
   engine.source = map->text("source").value_or("");
-  engine.policy = read_choice<EnginePolicy>(
-      *map, "policy",
-      {{{"planned", EnginePolicy::kPlanned}, {"textbook", EnginePolicy::kTextbook}}});
-  engine.activations = read_choice<ActivationPolicy>(
-      *map, "activations",
-      {{{"arena", ActivationPolicy::kArena}, {"live", ActivationPolicy::kLive}}});
+  engine.policy = read_choice(*map, "policy", kPolicies);
+  engine.activations = read_choice(*map, "activations", kActivations);
   engine.runtime_fixed = map->bytes("runtime_fixed").value_or(Bytes{});
   engine.runtime_ratio = read_runtime_ratio(*map, engine.policy);
   engine.alignment = read_alignment(*map);
@@ -81,6 +151,7 @@ Result<EngineProfile> parse_engine(const std::string& file, std::string_view tex
   engine.type_v = read_dtype(*map, "cache_type_v", DTypeUse::kCache).value_or(DType::kF16);
   engine.type_act =
       read_dtype(*map, "activation_type", DTypeUse::kActivations).value_or(DType::kF32);
+  read_optional(*map, engine);
   map->finish();
   if (has_errors(document.diagnostics())) return document.diagnostics();
   return engine;

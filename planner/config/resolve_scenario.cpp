@@ -72,6 +72,7 @@ class Resolver {
     context();
     cache_types();
     outputs();
+    llama_choices();
     choices();
     limits();
     tokens();
@@ -182,6 +183,7 @@ class Resolver {
         problems_of("tensor_type", overrides.diagnostics());
       }
     }
+    scenario_.embedding_in_flash = scenario_.engine.embedding_in_flash;
     if (read_.stated("embedding") != nullptr) {
       scenario_.embedding_in_flash =
           read_.choice("embedding", {"resident", "flash"}, "resident") == "flash";
@@ -197,12 +199,12 @@ class Resolver {
                                   .fallback = trained > 0 ? std::min(trained, kUsual) : kUsual});
     const int64_t n_batch = read_.number("batch_size", {.least = 1,
                                                         .most = kMostTokens,
-                                                        .fallback = 2048,
+                                                        .fallback = scenario_.engine.batch_size,
                                                         .held_to = n_ctx,
                                                         .holder = "ctx_size"});
     const int64_t n_ubatch = read_.number("ubatch_size", {.least = 1,
                                                           .most = kMostTokens,
-                                                          .fallback = 512,
+                                                          .fallback = scenario_.engine.ubatch_size,
                                                           .held_to = n_batch,
                                                           .holder = "batch_size"});
     scenario_.n_ctx = Tokens(n_ctx);
@@ -276,6 +278,24 @@ class Resolver {
     scenario_.type_act = read_.dtype("activation_type", {.use = DTypeUse::kActivations,
                                                          .fallback = scenario_.engine.type_act,
                                                          .fallback_origin = engine_origin_});
+  }
+
+  void llama_choices() {
+    LlamaChoices& llama = scenario_.llama;
+    if (read_.stated("n_gpu_layers") != nullptr) {
+      llama.n_gpu_layers =
+          read_.number("n_gpu_layers", {.least = 0, .most = kMostTokens, .fallback = 0});
+    }
+    llama.mapped = !read_.is_on("no_mmap");
+    llama.locked = read_.is_on("mlock");
+    if (read_.stated("repack") != nullptr) {
+      const std::string name = read_.choice("repack", {"none", "arm", "avx2", "avx512"}, "arm");
+      llama.repack = name == "arm"      ? LlamaRepack::kArm
+                     : name == "avx2"   ? LlamaRepack::kAvx2
+                     : name == "avx512" ? LlamaRepack::kAvx512
+                                        : LlamaRepack::kNone;
+    }
+    if (read_.is_on("no_repack")) llama.repack = LlamaRepack::kNone;
   }
 
   void choices() {

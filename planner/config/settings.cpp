@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 34> kTable{{
+constexpr std::array<SettingInfo, 39> kTable{{
     {"model", "", "MODEL", "",
      "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
     {"assume_dense", "--assume-dense", "", "off",
@@ -55,6 +55,17 @@ constexpr std::array<SettingInfo, 34> kTable{{
      "Rows of logits kept per pass; 0 = one for every token of the ubatch", false},
     {"activation_type", "--activation-type", "TYPE", "",
      "Type of activations (default: the engine's)", false},
+    {"n_gpu_layers", "-ngl,--n-gpu-layers", "N", "0",
+     "Layers on a GPU, the output counted as one more; llama.cpp only", false},
+    {"no_mmap", "--no-mmap", "", "off",
+     "Read the weights instead of mapping the file; llama.cpp only", false},
+    {"mlock", "--mlock", "", "off", "Pages of the mapped file may not be dropped; llama.cpp only",
+     false},
+    {"repack", "--repack", "none|arm|avx2|avx512", "arm",
+     "Processor whose kernels want some weights interleaved, in a buffer of their own; llama.cpp "
+     "only",
+     false},
+    {"no_repack", "--no-repack", "", "off", "Leave them as they are; llama.cpp only", false},
     {"strategy", "--strategy", "NAME", "resident", "How weights are loaded", true},
     {"planner", "--planner", "NAME", "best-of", "How the arena is planned", true},
     {"op_order", "--op-order", "program|memory", "program",

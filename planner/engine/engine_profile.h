@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "planner/base/bytes.h"
 #include "planner/model/dtype.h"
@@ -17,6 +19,25 @@ enum class ActivationPolicy {
 enum class EnginePolicy {
   kPlanned,   // our own graph, lifetimes and arena
   kTextbook,  // weights + activations + a ratio, nothing else
+  kLlamaCpp,  // that engine's own graph, allocator and buffers (planner/engine/llama_cpp)
+};
+
+// Where the weights lie once they are loaded.
+enum class WeightsIn {
+  kPrivate,  // read into memory of the process
+  kFile,     // pages of the mapped file: clean, and dropped under pressure
+  kDevice,   // memory of a device, or shared with it
+};
+std::string_view name_of(WeightsIn place);  // "private", "file", "device"
+
+// What is known of an engine only as an interval: measured, not derived. The breakdown counts
+// `most`, so that what is said to fit does.
+struct UncertainAmount {
+  std::string term{};  // of the breakdown: "runtime", "compute", ...
+  std::string what{};
+  Bytes least{};
+  Bytes most{};
+  std::string source{};
 };
 
 struct EngineProfile {
@@ -26,14 +47,25 @@ struct EngineProfile {
   std::string source{};
   EnginePolicy policy = EnginePolicy::kPlanned;
   ActivationPolicy activations = ActivationPolicy::kArena;
-  Bytes runtime_fixed{};         // process, libraries, tables
-  double runtime_ratio = 0.0;    // of weights + activations; textbook only
-  Alignment alignment{};         // of arena offsets
-  int64_t kv_cell_multiple = 1;  // cells of a window layer's cache are rounded up to it
-  bool flash_attention = true;   // what "auto" means
-  DType type_k = DType::kF16;    // defaults of the KV cache
+  WeightsIn weights_in = WeightsIn::kPrivate;
+  bool embedding_in_flash = false;  // unless the settings say otherwise
+  Bytes runtime_fixed{};            // process, libraries, tables
+  Bytes runtime_file{};             // of it: clean pages of program and libraries
+  double runtime_ratio = 0.0;       // of weights + activations; textbook only
+  Alignment alignment{};            // of arena offsets
+  int64_t kv_cell_multiple = 1;     // cells of a window layer's cache are rounded up to it
+  int64_t kv_block = 1;             // tokens of a block of the cache: contexts are whole blocks
+  double memory_share = 0.0;        // of a device's memory, taken by default; 0 = what is asked for
+  double free_share = 0.0;          // likewise, of what the rest leaves for the cache
+  bool context_as_trained = false;  // the default of ctx_size; else at most the usual 4,096
+  int64_t batch_size = 2048;        // defaults of the settings
+  int64_t ubatch_size = 512;
+  bool flash_attention = true;  // what "auto" means
+  DType type_k = DType::kF16;   // defaults of the KV cache
   DType type_v = DType::kF16;
   DType type_act = DType::kF32;  // activations
+  std::vector<UncertainAmount> uncertain{};
+  std::vector<std::string> not_modelled{};  // what it may hold besides; sentences
 };
 
 }  // namespace tidemark

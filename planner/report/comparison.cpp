@@ -6,6 +6,7 @@
 #include <set>
 
 #include "planner/base/units.h"
+#include "planner/report/engine_text.h"
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
 #include "planner/report/sections.h"
@@ -230,7 +231,7 @@ std::string markdown_breakdowns(std::span<const Report> reports, MemoryOf memory
 }  // namespace
 
 std::string to_comparison(std::span<const PlanReport> reports, TextStyle style) {
-  return comparison("Plans", reports, style);
+  return comparison("Plans", reports, style) + engine_differences(reports);
 }
 
 std::string to_comparison(std::span<const SimReport> reports, TextStyle style) {

@@ -38,8 +38,14 @@ WeightParts held_parts(const MemoryPlan& plan) {
   return parts;
 }
 
-StateParts state_parts(const Scenario& scenario) {
+StateParts state_parts(const Scenario& scenario, const MemoryPlan& plan) {
   if (scenario.engine.policy == EnginePolicy::kTextbook) return {};
+  if (plan.llama) {
+    const LlamaMemory& memory = plan.llama->memory;
+    return {.full = memory.kv_full,
+            .window = memory.kv_window,
+            .window_cells = memory.context.cells_swa};
+  }
   const StateSizes state = state_sizes(scenario);
   return {.full = state.kv_full,
           .window = state.kv_window,
@@ -161,6 +167,10 @@ std::string stacks_note(const Scenario& scenario) {
 std::string embedding_note(const Scenario& scenario) {
   const TransformerSpec* spec = scenario.model.transformer();
   if (!scenario.embedding_in_flash || spec == nullptr) return "";
+  if (scenario.engine.policy == EnginePolicy::kLlamaCpp) {
+    return "llama.cpp maps or reads the embedding with everything else; embedding=flash has no "
+           "effect.";
+  }
   return spec->tied_embeddings
              ? "The embedding stays resident: the head is the same matrix and needs all of it."
              : "The embedding lives in flash; of its rows, one ubatch is held.";
@@ -175,14 +185,54 @@ std::string context_note(const Scenario& scenario) {
                      format_count(scenario.cells_per_sequence()), format_count(trained));
 }
 
+// Settings that were stated, but mean nothing to this engine.
+std::string ignored_note(const Scenario& scenario) {
+  if (scenario.engine.policy == EnginePolicy::kLlamaCpp) return "";
+  std::string names;
+  for (const Setting& setting : scenario.settings) {
+    for (const std::string_view key : {"n_gpu_layers", "no_mmap", "mlock", "repack", "no_repack"}) {
+      if (setting.key == key) names += (names.empty() ? "" : ", ") + setting.key;
+    }
+  }
+  if (names.empty()) return "";
+  return fmt::format("Engine {} has no such choices and ignores: {}.", scenario.engine.name, names);
+}
+
+void add_llama_notes(const Scenario& scenario, const LlamaPlan& llama,
+                     std::vector<std::string>& notes) {
+  notes.emplace_back(
+      "The breakdown is llama.cpp's. The arena, and what `tidemark simulate` and other strategies "
+      "show, are of our own graph of the model.");
+  if (!llama.exact_for_architecture) {
+    notes.push_back(
+        fmt::format("llama.cpp's graph of {} models has not been held against its own: compute is "
+                    "an estimate, of the nearest of its kind.",
+                    scenario.model.architecture));
+  }
+  if (scenario.strategy != StrategyKind::kResident) {
+    notes.push_back(
+        fmt::format("llama.cpp loads its own way and knows no {}: the weights are "
+                    "counted as ours would be.",
+                    name_of(scenario.strategy)));
+  }
+  if (scenario.llama.n_gpu_layers > 0) {
+    notes.emplace_back(
+        "The split over devices follows llama.cpp's rules but was not compared with runs on "
+        "devices; the driver's own memory is not counted.");
+  }
+}
+
 std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes = scenario.model_warnings;
-  const bool is_planned = scenario.engine.policy == EnginePolicy::kPlanned;
+  const bool is_planned = scenario.engine.policy != EnginePolicy::kTextbook;
   for (std::string note :
        {is_planned ? types_note(scenario, plan.weights) : std::string(), embedding_note(scenario),
-        stacks_note(scenario), context_note(scenario)}) {
+        stacks_note(scenario), context_note(scenario), ignored_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
+  if (plan.llama) add_llama_notes(scenario, *plan.llama, notes);
+  notes.insert(notes.end(), scenario.engine.not_modelled.begin(),
+               scenario.engine.not_modelled.end());
   if (scenario.model.layer_list() != nullptr) {
     notes.emplace_back(
         "The model is a list of layer sizes: quantization, context and cache types do not change "
@@ -241,6 +291,29 @@ ReliefFacts relief_of(const Scenario& scenario, const MemoryPlan& plan, size_t m
                 {.most = most, .cells = scenario.cells_per_sequence()});
 }
 
+namespace {
+
+LlamaFacts llama_facts(const Scenario& scenario, const MemoryPlan& plan, Bytes limit) {
+  const LlamaPlan& llama = *plan.llama;
+  LlamaFacts facts{
+      .columns = llama.columns,
+      .slack = limit,
+      .peak = llama.memory.high_water,
+      .nodes = llama.memory.n_nodes_prompt,
+      .compute_generation = llama.memory.compute_generation,
+      .scalings = llama_scaling(scenario, plan.weights),
+      .compute = llama.memory.compute,
+      .own_arena = activation_bytes(plan, ActivationPolicy::kArena) + scratch_bytes(plan),
+      .is_exact = llama.exact_for_architecture};
+  for (const LlamaColumns& row : llama.columns) facts.slack -= row.self();
+  if (Result<Plan> own = plan_llama_graph(scenario, plan.weights)) {
+    facts.own_plan = std::move(own).value();
+  }
+  return facts;
+}
+
+}  // namespace
+
 PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
   const DeviceLimit limit = device_limit(scenario.device, scenario.margin_ratio, scenario.budget);
   PlanReport report{
@@ -250,7 +323,7 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .strategy = std::string(name_of(scenario.strategy)),
       .memory = plan.breakdown,
       .weight_parts = held_parts(plan),
-      .state_parts = state_parts(scenario),
+      .state_parts = state_parts(scenario, plan),
       .activations = plan.activations,
       .scratch = plan.scratch,
       .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),
@@ -260,6 +333,9 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
                  .estimates = scenario.device.estimates},
       .verdict = verdict(plan.breakdown, limit),
       .notes = plan_notes(scenario, plan)};
+  report.kinds = memory_kinds(scenario, plan);
+  report.interval = memory_interval(scenario, plan);
+  if (plan.llama) report.llama = llama_facts(scenario, plan, limit.limit);
   if (scenario.engine.policy == EnginePolicy::kTextbook) {
     report.textbook = textbook_rows(scenario, plan, limit);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/capacity/memory_kinds.h"
 #include "planner/capacity/memory_plan.h"
 #include "planner/capacity/scenario.h"
 #include "planner/capacity/textbook.h"
@@ -67,7 +68,7 @@ struct DeviceFacts {
 };
 
 // The weights by what they belong to. Less in_flash, their sum is the weights term of the strategy
-// resident.
+// resident, of an engine that neither maps nor copies them.
 struct WeightParts {
   Bytes embedding{};  // token embedding; of a tied model also the head
   Bytes head{};
@@ -85,6 +86,20 @@ struct StateParts {
   int64_t window_cells = 0;
 };
 
+// --engine llama.cpp: its own table, and beside it what our planner makes of the same.
+struct LlamaFacts {
+  std::vector<LlamaColumns> columns{};
+  Bytes slack{};  // limit - all columns; negative when they alone are over it
+  LlamaHighWater peak{};
+  int64_t nodes = 0;
+  Bytes compute_generation{};            // of the graph of one token, all on the CPU
+  std::vector<LlamaScaling> scalings{};  // of compute
+  Bytes compute{};                       // what it reserves, all on the CPU
+  std::optional<Plan> own_plan{};        // its graph, placed by our planner
+  Bytes own_arena{};                     // our graph: arena + scratch
+  bool is_exact = false;
+};
+
 struct PlanReport {
   std::vector<Setting> settings{};
   ModelFacts model{};
@@ -97,6 +112,9 @@ struct PlanReport {
   Bytes scratch{};
   Bytes kv_per_token{};
   ArenaFacts arena{};
+  std::optional<LlamaFacts> llama{};  // --engine llama.cpp only
+  std::optional<MemoryKinds> kinds{};
+  std::optional<MemoryInterval> interval{};  // where the engine's profile is not exact
   std::optional<ReliefFacts> relief{};  // when asked for: what would lower the arena's peak load
   DeviceFacts device{};
   Verdict verdict{};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "planner/report/engine_text.h"
 #include "planner/report/report.h"
 #include "planner/report/tables.h"
 #include "planner/report/writers.h"
@@ -106,19 +107,25 @@ std::string show_map(const Scenario& /*scenario*/, const MemoryPlan& /*plan*/,
   return arena_map(make_arena_facts(phase));
 }
 
+std::string show_kinds(const Scenario& scenario, const MemoryPlan& plan,
+                       const PhasePlan& /*phase*/) {
+  return kinds_text(memory_kinds(scenario, plan));
+}
+
 struct Stage {
   const char* name;
   std::string (*show)(const Scenario&, const MemoryPlan&, const PhasePlan&);
 };
 
-constexpr std::array<Stage, 8> kStages = {{{"weights", &show_weights},
+constexpr std::array<Stage, 9> kStages = {{{"weights", &show_weights},
                                            {"units", &show_units},
                                            {"graph", &show_graph},
                                            {"dot", &show_dot},
                                            {"ranges", &show_ranges},
                                            {"load", &show_load},
                                            {"problem", &show_problem},
-                                           {"map", &show_map}}};
+                                           {"map", &show_map},
+                                           {"kinds", &show_kinds}}};
 
 const PhasePlan* phase_named(std::string_view name, const MemoryPlan& plan) {
   if (name.empty()) return &plan.largest();

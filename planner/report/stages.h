@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-// "weights, units, graph, dot, ranges, load, problem, map".
+// "weights, units, graph, dot, ranges, load, problem, map, kinds".
 std::string stage_names();
 
 // Stages are of the phase with the larger arena; append ":prefill" or ":decode" to choose

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/base/units.h"
+#include "planner/report/engine_text.h"
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
 #include "planner/report/sections.h"
@@ -273,6 +274,8 @@ std::string to_text(const PlanReport& report, TextStyle style) {
   out += "\n" + table_to_text(breakdown_table(report.memory, plan_part_notes(report)), {});
   out += "\n" + limit_line(report.device.limit);
   out += verdict_line(report, style);
+  out += interval_section(report);
+  out += llama_section(report);
   out += arena_section(report.arena);
   out += relief_section(report.relief);
   out += estimates_line(report.device);

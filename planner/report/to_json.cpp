@@ -2,6 +2,7 @@
 // exact; the unit is in the key.
 #include <fmt/core.h>
 
+#include "planner/report/engine_json.h"
 #include "planner/report/import_report.h"
 #include "planner/report/json_document.h"
 #include "planner/report/parts.h"
@@ -164,6 +165,7 @@ Json document(const PlanReport& report) {
                          {"scratch_bytes", report.scratch.count()}};
   json["kv_bytes_per_token"] = report.kv_per_token.count();
   json["arena"] = arena_json(report.arena);
+  add_engine_json(report, json);
   if (report.relief) json["relief"] = relief_json(*report.relief);
   json["device"] = device_json(report.device);
   json["verdict"] = Json{{"fits", report.verdict.fits},

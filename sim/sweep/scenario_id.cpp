@@ -123,8 +123,10 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
 }
 
 void add_engine(CanonicalText& text, const EngineProfile& engine) {
-  const auto& [name, version, summary, source, policy, activations, runtime_fixed, runtime_ratio,
-               alignment, kv_cell_multiple, flash_attention, type_k, type_v, type_act] = engine;
+  const auto& [name, version, summary, source, policy, activations, weights_in, embedding_in_flash,
+               runtime_fixed, runtime_file, runtime_ratio, alignment, kv_cell_multiple, kv_block,
+               memory_share, free_share, context_as_trained, batch_size, ubatch_size,
+               flash_attention, type_k, type_v, type_act, uncertain, not_modelled] = engine;
   text.add("engine.kv_cell_multiple", kv_cell_multiple);
   text.add("engine.policy", static_cast<int64_t>(policy));
   text.add("engine.activations", static_cast<int64_t>(activations));
@@ -135,6 +137,20 @@ void add_engine(CanonicalText& text, const EngineProfile& engine) {
   text.add("engine.type_k", name_of(type_k));
   text.add("engine.type_v", name_of(type_v));
   text.add("engine.type_act", name_of(type_act));
+  // Rows kept from before these were there are of engines without them.
+  if (kv_block != 1) text.add("engine.kv_block", kv_block);
+  for (const auto& [term, what, least, most, from] : uncertain) {
+    text.add("engine.uncertain", fmt::format("{} {} {}", term, least.count(), most.count()));
+  }
+}
+
+void add_llama(CanonicalText& text, const LlamaChoices& llama) {
+  const auto& [n_gpu_layers, mapped, locked, repack] = llama;
+  if (llama == LlamaChoices{}) return;
+  text.add("llama.n_gpu_layers", n_gpu_layers);
+  text.add("llama.mapped", int64_t{mapped});
+  text.add("llama.locked", int64_t{locked});
+  text.add("llama.repack", static_cast<int64_t>(repack));
 }
 
 void add_cache(CanonicalText& text, const CacheChoices& cache) {
@@ -159,9 +175,9 @@ std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
-               n_outputs, type_k, type_v, type_act, flash_attention, kv_unified, swa_full, planner,
-               op_order, strategy, cache, trace, margin_ratio, budget, prompt, generate, seed,
-               model_warnings, settings] = scenario;
+               n_outputs, type_k, type_v, type_act, flash_attention, kv_unified, swa_full, llama,
+               planner, op_order, strategy, cache, trace, margin_ratio, budget, prompt, generate,
+               seed, model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);
@@ -181,6 +197,7 @@ std::string canonical_text(const Scenario& scenario) {
   text.add("flash_attention", int64_t{flash_attention});
   text.add("kv_unified", int64_t{kv_unified});
   text.add("swa_full", int64_t{swa_full});
+  add_llama(text, llama);
   text.add("planner", name_of(planner));
   // Rows kept from before the choice was there are of the program's order.
   if (op_order != OpOrder::kProgram) text.add("op_order", name_of(op_order));

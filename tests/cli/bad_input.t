@@ -79,7 +79,7 @@ error: "paln" is not a verb of this program
 [exit 2]
 $ tidemark plan minicpm-2b --show wieghts
 error: --show: there is no stage 'wieghts'
-  hint: one of weights, units, graph, dot, ranges, load, problem, map
+  hint: one of weights, units, graph, dot, ranges, load, problem, map, kinds
 [exit 2]
 $ tidemark list modles
 error: list: there is no list of 'modles'
