@@ -7,6 +7,7 @@
 #include "planner/alloc/body_plan.h"
 #include "planner/alloc/exact.h"
 #include "planner/alloc/greedy.h"
+#include "planner/alloc/hill_climb.h"
 #include "planner/alloc/portfolio.h"
 #include "planner/base/check.h"
 
@@ -33,6 +34,8 @@ constexpr std::array kPlanners{
                 "largest first, each in the smallest gap that holds it"},
     PlannerInfo{PlannerKind::kLowestFloor, "lowest-floor",
                 "whatever can stand lowest next, in several orders; for very many buffers"},
+    PlannerInfo{PlannerKind::kHillClimb, "hill-climb",
+                "first fit over many orders, moving forward what the peak rests on"},
     PlannerInfo{PlannerKind::kExact, "exact", "search for the lowest peak, with proof"},
     PlannerInfo{PlannerKind::kPortfolio, "portfolio",
                 "fits, lowest floor and exact search by rising cost, until the peak is proved"},
@@ -40,6 +43,7 @@ constexpr std::array kPlanners{
 
 // Nodes of the exact search, of which each takes some microseconds.
 constexpr int64_t kExactNodes = 100'000;
+constexpr double kHillClimbPairs = 1e9;  // of buffers held against each other
 constexpr int64_t kDecisionNodes = 20'000;
 
 Plan greedy(const Problem& problem, PlannerKind kind, PlacementOrder order, GapRule rule) {
@@ -51,6 +55,16 @@ Plan lowest_floor(const Problem& problem) {
   // Around fixed offsets there are gaps to fill.
   return plan ? std::move(*plan)
               : greedy(problem, PlannerKind::kLowestFloor, PlacementOrder::kArea, GapRule::kLowest);
+}
+
+// As many orders as are tried in about the same time, whatever the number of buffers.
+Plan hill_climb(const Problem& problem) {
+  const double pairs =
+      static_cast<double>(problem.buffers.size()) * static_cast<double>(problem.buffers.size());
+  HillClimbOptions options;
+  options.steps = static_cast<int64_t>(
+      std::min(static_cast<double>(options.steps), kHillClimbPairs / std::max(1.0, pairs)));
+  return plan_by_hill_climb(problem, options);
 }
 
 Plan exact_plan(const Problem& problem) {
@@ -92,6 +106,8 @@ Plan plan_plain(const Problem& problem, PlannerKind kind) {
       return greedy(problem, kind, PlacementOrder::kSize, GapRule::kSmallest);
     case PlannerKind::kLowestFloor:
       return lowest_floor(problem);
+    case PlannerKind::kHillClimb:
+      return hill_climb(problem);
     case PlannerKind::kExact:
       return exact_plan(problem);
     case PlannerKind::kPortfolio:

@@ -21,6 +21,7 @@ enum class PlannerKind {
   kFirstFitByConflicts,  // most neighbours first
   kBestFitBySize,        // largest first, each in the smallest gap
   kLowestFloor,          // whatever can stand lowest next, in several orders (skyline.h)
+  kHillClimb,            // first fit over many orders, each learning from the last (hill_climb.h)
   kExact,                // search with proof (exact.h)
   kPortfolio,            // all that is cheap, then the exact search (portfolio.h)
 };

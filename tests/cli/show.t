@@ -170,6 +170,7 @@ $ tidemark list planners
   first-fit-by-conflicts  most neighbours first, each at the lowest offset that is free
   best-fit-by-size        largest first, each in the smallest gap that holds it
   lowest-floor            whatever can stand lowest next, in several orders; for very many buffers
+  hill-climb              first fit over many orders, moving forward what the peak rests on
   exact                   search for the lowest peak, with proof
   portfolio               fits, lowest floor and exact search by rising cost, until the peak is proved
 $ tidemark list quants --json | head -n 8

@@ -23,7 +23,7 @@ TEST(PlannersTest, EachIsListedOnceUnderItsOwnName) {
   EXPECT_THAT(names, ElementsAre("no-reuse", "first-fit-by-size", "best-fit-by-start", "best-of",
                                  "linear-scan", "first-fit-by-width", "first-fit-by-area",
                                  "first-fit-by-conflicts", "best-fit-by-size", "lowest-floor",
-                                 "exact", "portfolio"));
+                                 "hill-climb", "exact", "portfolio"));
   EXPECT_EQ(name_of(PlannerKind::kFirstFitBySize), "first-fit-by-size");
   EXPECT_EQ(name_of(PlannerKind::kBestFitByStart), "best-fit-by-start");
 }
