@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 
+#include "compare.h"
 #include "import.h"
 #include "options.h"
 #include "pack.h"
@@ -155,6 +156,7 @@ struct CommandLine {
   ImportCommand import{};
   ExportCommand exported{};
   PackCommand pack{};
+  CompareCommand compare{};
   std::function<int()> action{};
 };
 
@@ -374,6 +376,33 @@ void add_pack(CommandLine& line) {
   });
 }
 
+void add_compare(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "compare", "An engine's log or `dumpsys meminfo` against the prediction, term by term");
+  CompareCommand& command = line.compare;
+  verb->add_option("FILE", command.file,
+                   "Start-up log of llama.cpp, ollama, vLLM or whisper.cpp; any excerpt will do")
+      ->required();
+  verb->add_option("--tolerance", command.tolerance,
+                   "Share of a logged figure that it may be off, beside its rounding [2 %]")
+      ->option_text("RATIO");
+  add_scenario_flags(*verb, line.flags, "--model");
+  add_output_flags(*verb, line.flags);
+  verb->footer(
+      "Model and settings are the log's; flags replace them. What the log leaves out is named.\n"
+      "Examples:\n"
+      "  tidemark compare server.log\n"
+      "  tidemark compare server.log --model llama-3-8b --tolerance '1 %' --json\n"
+      "Exit code 1 when a term is off by more than the tolerance.");
+  verb->callback([&line, &command, verb] {
+    line.action = [&line, &command, verb] {
+      command.scenario = scenario_options(*verb, line.flags);
+      command.output = output_options(line.flags);
+      return run_compare(command);
+    };
+  });
+}
+
 // Parses the arguments and calls the verb they name.
 int run(std::vector<std::string> arguments) {
   CommandLine line;
@@ -386,6 +415,7 @@ int run(std::vector<std::string> arguments) {
   add_import(line);
   add_export(line);
   add_pack(line);
+  add_compare(line);
   try {
     arguments = expand_short_flags(arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first

@@ -25,5 +25,6 @@ struct Generation {
 };
 
 std::vector<Generation> generations();
+std::vector<Generation> logs_of_2024();  // of which the first
 
 }  // namespace tidemark
