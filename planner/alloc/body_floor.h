@@ -22,18 +22,36 @@ class BodyFloor {
   explicit BodyFloor(const BodyProblem& problem);
 
   void place(size_t body, Bytes base);
+  void remove(size_t body);
 
   // Of a body that is not placed: may it stand there, and where is the lowest such place?
   bool is_clear(size_t body, Bytes base) const;
   Bytes lowest(size_t body) const;
+  // Those that forbid it, ascending.
+  std::vector<size_t> in_the_way(size_t body, Bytes base) const;
+
+  int64_t visits() const { return visits_; }  // of placed pieces: the work done so far
 
  private:
-  std::vector<Interval<Bytes>> forbidden(size_t body) const;
+  struct Placed {
+    Interval<Bytes> addresses{};
+    size_t body = 0;
+    bool gone = false;
+  };
+  // Bases that are not allowed, and on whose account.
+  struct Forbidden {
+    Interval<Bytes> bases{};
+    size_t body = 0;
+  };
+  std::vector<Forbidden> forbidden(size_t body) const;
 
   const BodyProblem& problem_;
   PieceIndex index_;
-  std::vector<Interval<Bytes>> placed_{};  // addresses of each placed piece
+  std::vector<Placed> placed_{};  // pieces
   std::vector<std::optional<Bytes>> bases_;
+  std::vector<size_t>
+      first_of_;  // in placed_, of each body that stands; its pieces follow each other
+  mutable int64_t visits_ = 0;
 };
 
 }  // namespace tidemark

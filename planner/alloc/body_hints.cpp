@@ -8,6 +8,9 @@
 namespace tidemark {
 namespace {
 
+// A placement looks at some dozens of pieces.
+constexpr int64_t kVisitsForAPlacement = 50;
+
 class Hints {
  public:
   Hints(const Problem& problem, int64_t placements, Plan& plan)
@@ -15,19 +18,27 @@ class Hints {
         placements_(placements),
         plan_(plan),
         bodies_(body_problem(problem)),
-        kept_(bodies_.bodies.size(), false) {
+        stays_(bodies_.bodies.size(), false) {
     for (const Body& body : bodies_.bodies) {
       const BufferId first = body.members.front();
       bases_.push_back(plan.offsets[first.index()] - problem.buffers[first.index()].group_offset);
-      pieces_ += std::ssize(body.pieces);
     }
   }
 
   void meet() {
     const std::vector<size_t> wishes = wishes_within_peak();
     if (wishes.empty() || all_at_once(wishes)) return;
-    const int64_t tries = placements_ / std::max<int64_t>(pieces_, 1);
-    for (size_t k = 0; k < wishes.size() && std::cmp_less(k, tries); ++k) one(wishes[k]);
+    BodyFloor floor(bodies_);
+    for (size_t i = 0; i < bases_.size(); ++i) {
+      stays_[i] = is_fixed(i);
+      if (bodies_.bodies[i].ever_live()) floor.place(i, bases_[i]);
+    }
+    for (const size_t wish : wishes) {
+      if (floor.visits() > placements_ * kVisitsForAPlacement) break;
+      stays_[wish] = bases_[wish] == hint_of(wish) || move(wish, floor);
+    }
+    plan_.offsets = offsets_at(problem_, bodies_.bodies, bases_);
+    plan_.peak = peak_of(bodies_.bodies, bases_);
   }
 
  private:
@@ -71,36 +82,40 @@ class Hints {
     return true;
   }
 
-  // The body at its hint, whatever is clear of it where it is, the rest as low as it goes.
-  void one(size_t wish) {
-    BodyFloor floor = with_fixed();
-    std::vector<Bytes> bases = bases_;
-    for (size_t i = 0; i < kept_.size(); ++i) {
-      if (kept_[i]) floor.place(i, bases[i]);
+  // The body goes to its hint, and what is in the way to the lowest place that is free then. All
+  // stays as it was when something has to stay, or would end above the peak.
+  bool move(size_t wish, BodyFloor& floor) {
+    floor.remove(wish);
+    std::vector<size_t> moving = floor.in_the_way(wish, hint_of(wish));
+    if (std::ranges::any_of(moving, [&](size_t i) { return stays_[i]; })) {
+      floor.place(wish, bases_[wish]);
+      return false;
     }
-    if (!floor.is_clear(wish, hint_of(wish))) return;
-    bases[wish] = hint_of(wish);
-    floor.place(wish, bases[wish]);
-    std::vector<size_t> moving;
-    for (size_t i = 0; i < bases.size(); ++i) {
-      const bool stands = i == wish || is_fixed(i) || kept_[i];
-      if (stands || !bodies_.bodies[i].ever_live()) continue;
-      if (floor.is_clear(i, bases[i])) {
-        floor.place(i, bases[i]);
-      } else {
-        moving.push_back(i);
-      }
-    }
+    for (const size_t i : moving) floor.remove(i);
     std::ranges::stable_sort(moving, [&](size_t a, size_t b) {
       return bodies_.bodies[b].height() < bodies_.bodies[a].height();
     });
+    floor.place(wish, hint_of(wish));
+    std::vector<Bytes> new_bases;
     for (const size_t i : moving) {
-      bases[i] = floor.lowest(i);
-      floor.place(i, bases[i]);
+      const Bytes base = floor.lowest(i);
+      if (plan_.peak < base + bodies_.bodies[i].hull.upper) break;
+      floor.place(i, base);
+      new_bases.push_back(base);
     }
-    if (plan_.peak < peak_of(bodies_.bodies, bases)) return;
-    kept_[wish] = true;
-    accept(std::move(bases));
+    const bool all = new_bases.size() == moving.size();
+    if (!all) floor.remove(wish);
+    for (size_t k = 0; k < moving.size(); ++k) {
+      if (all) bases_[moving[k]] = new_bases[k];
+      if (!all && k < new_bases.size()) floor.remove(moving[k]);
+    }
+    if (!all) {
+      for (const size_t i : moving) floor.place(i, bases_[i]);
+      floor.place(wish, bases_[wish]);
+      return false;
+    }
+    bases_[wish] = hint_of(wish);
+    return true;
   }
 
   void accept(std::vector<Bytes> bases) {
@@ -114,8 +129,7 @@ class Hints {
   Plan& plan_;
   BodyProblem bodies_;
   std::vector<Bytes> bases_{};
-  std::vector<bool> kept_;  // by body: at its hint, to stay
-  int64_t pieces_ = 0;
+  std::vector<bool> stays_;  // by body: fixed, or at its hint
 };
 
 bool wants(const Buffer& buffer) { return buffer.hint.has_value() && is_ever_live(buffer); }
