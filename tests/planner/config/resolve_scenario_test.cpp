@@ -232,7 +232,7 @@ TEST(ResolveScenario, EveryProblemOfEveryFileAndFlagComesAtOnce) {
       ":5:12: error: ram_total: \"8 G\" has the ambiguous unit \"G\"\n"
       "  hint: write 8 GiB (1024^3) or 8 GB (1000^3); they are 7.4 % apart\n"
       "error: --engine: there is no engine called \"tidemrak\"\n"
-      "  hint: there are: tidemark, bare, formula\n"
+      "  hint: there are: tidemark, tensorrt, bare, formula, mlc, mnn, paged, static, llama.cpp\n"
       "error: --quant: \"int5\" is not a weight format\n  hint: did you mean \"int8\"?\n";
   EXPECT_EQ(
       problems({{"model", model}, {"device", device}, {"engine", "tidemrak"}, {"quant", "int5"}}),
