@@ -160,7 +160,9 @@ class WindowSearch {
   void raise(const Window& window) {
     const std::vector<BufferId> ids = buffers_of(window);
     const Problem part = problem_of(problem_, ids);
-    Plan start = with_totals(part, "first-fit-by-size", place_first_fit_by_size(part));
+    // First fit takes O(n^2).
+    const bool few = ids.size() <= exact::kLargestPart;
+    Plan start = with_totals(part, "", few ? place_first_fit_by_size(part) : place_apart(part));
     const Plan lowest = minimise(part, std::move(start), searching(left() / 2));
     spend(lowest.nodes, ids.size());
     bound_ = {.kind = BoundKind::kSearch,
