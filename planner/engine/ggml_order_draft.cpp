@@ -42,6 +42,7 @@ class Drafter {
     drafts_.push_back({});  // given
     for (const TensorId node : nodes()) draft(node);
     bind_free_ops();
+    bind_late_ops();
     draft_end();
     return std::move(drafts_);
   }
@@ -119,26 +120,57 @@ class Drafter {
     return ops;
   }
 
+  struct Edges {
+    std::vector<std::vector<size_t>> before{};  // by op
+    std::vector<std::vector<size_t>> after{};
+    size_t count = 0;
+  };
+
+  Edges edges() const {
+    Edges made{.before = {}, .after = std::vector<std::vector<size_t>>(drafts_.size())};
+    for (size_t op = 0; op < drafts_.size(); ++op) {
+      made.before.push_back(before(op));
+      made.count += made.before[op].size();
+      for (const size_t earlier : made.before[op]) made.after[earlier].push_back(op);
+    }
+    return made;
+  }
+
+  // Is there time for a walk from each of so many ops?
+  bool may_walk(size_t starts, const Edges& edges) {
+    walked_ += (starts + 1) * (drafts_.size() + edges.count);
+    return walked_ <= kMostWalked;
+  }
+
+  // What a free op waits for; of free ops among that, what those wait for instead.
+  std::vector<size_t> awaited_by(size_t op, const Edges& known) const {
+    std::vector<size_t> open{op};
+    std::vector<bool> seen(known.before.size());
+    std::vector<size_t> awaited;
+    while (!open.empty()) {
+      const size_t next = open.back();
+      open.pop_back();
+      for (const size_t earlier : known.before[next]) {
+        if (seen[earlier]) continue;
+        seen[earlier] = true;
+        (is_free(earlier) ? open : awaited).push_back(earlier);
+      }
+    }
+    return awaited;
+  }
+
   // Each free op before all that is behind everything it waits for, of that the first.
   void bind_free_ops() {
-    size_t edges = 0;
-    std::vector<std::vector<size_t>> after(drafts_.size());
-    std::vector<std::vector<size_t>> before_of(drafts_.size());
-    for (size_t op = 0; op < drafts_.size(); ++op) {
-      before_of[op] = before(op);
-      edges += before_of[op].size();
-      for (const size_t earlier : before_of[op]) after[earlier].push_back(op);
-    }
+    const Edges known = edges();
     std::vector<std::pair<size_t, size_t>> bonds;  // free op, who waits for it
-    size_t walked = 0;
     for (size_t op = 0; op < drafts_.size(); ++op) {
       if (!is_free(op)) continue;
-      walked += (before_of[op].size() + 1) * (drafts_.size() + edges);
-      if (walked > kMostWalked) break;
-      const std::vector<bool> behind = behind_all(before_of[op], after);
+      const std::vector<size_t> awaited = awaited_by(op, known);
+      if (!may_walk(awaited.size() + 1, known)) break;
+      const std::vector<bool> behind = reached_from_all(awaited, known.after);
       const auto is_bound = [&](size_t other) { return behind[other] && !is_free(other); };
       for (size_t other = 0; other < drafts_.size(); ++other) {
-        if (is_bound(other) && std::ranges::none_of(before_of[other], is_bound)) {
+        if (is_bound(other) && std::ranges::none_of(known.before[other], is_bound)) {
           bonds.emplace_back(op, other);
         }
       }
@@ -147,23 +179,137 @@ class Drafter {
     for (OpDraft& draft : drafts_) keep_once(draft.waits_for);
   }
 
-  static std::vector<bool> behind_all(const std::vector<size_t>& ops,
-                                      const std::vector<std::vector<size_t>>& after) {
-    std::vector<bool> behind(after.size(), true);
+  static std::vector<bool> reached_from_all(const std::vector<size_t>& ops,
+                                            const std::vector<std::vector<size_t>>& next_of) {
+    std::vector<bool> by_all(next_of.size(), true);
     for (const size_t start : ops) {
-      std::vector<bool> reached(after.size());
+      std::vector<bool> reached(next_of.size());
       std::vector<size_t> open{start};
       while (!open.empty()) {
         const size_t op = open.back();
         open.pop_back();
-        for (const size_t next : after[op]) {
+        for (const size_t next : next_of[op]) {
           if (!reached[next]) open.push_back(next);
           reached[next] = true;
         }
       }
-      for (size_t op = 0; op < behind.size(); ++op) behind[op] = behind[op] && reached[op];
+      for (size_t op = 0; op < by_all.size(); ++op) by_all[op] = by_all[op] && reached[op];
     }
-    return behind;
+    return by_all;
+  }
+
+  Bytes leaves_read(const OpDraft& draft) const {
+    Bytes sum;
+    for (const TensorId root : draft.reads) sum += padded_bytes(graph_[root]);
+    return sum;
+  }
+
+  // Does it read leaves alone, which nobody writes over and which are no larger than what it
+  // writes?
+  bool may_be_late(const OpDraft& draft) const {
+    const auto stays = [&](TensorId root) {
+      return facts_.is_given(root) && !overwritable_[root.index()];
+    };
+    return draft.writes && !draft.reads.empty() && std::ranges::all_of(draft.reads, stays) &&
+           leaves_read(draft) <= padded_bytes(graph_[*draft.writes]);
+  }
+
+  // Does the op add as much as the late one's leaves to what is live, whatever the order?
+  bool covers(size_t op, Bytes leaves) const {
+    const OpDraft& draft = drafts_[op];
+    return draft.writes && leaves <= padded_bytes(graph_[*draft.writes]) &&
+           std::ranges::none_of(draft.reads, [&](TensorId root) {
+             return facts_.may_overwrite(*draft.writes, root);
+           });
+  }
+
+  // And is the first of its readers one that covers it?
+  bool is_late(size_t op, const Edges& known) {
+    if (!may_be_late(drafts_[op])) return false;
+    const std::vector<size_t> readers = readers_of(op, known);
+    std::vector<bool> good(drafts_.size());
+    for (const size_t reader : readers) {
+      if (!covers(reader, leaves_read(drafts_[op]))) continue;
+      if (!may_walk(1, known)) return false;
+      good[reader] = true;
+      const std::vector<bool> behind = reached_from_all({reader}, known.after);
+      for (const size_t other : readers) good[other] = good[other] || behind[other];
+    }
+    return !readers.empty() &&
+           std::ranges::all_of(readers, [&](size_t reader) { return good[reader]; });
+  }
+
+  void find_overwritable() {
+    overwritable_.resize(graph_.tensors.size());
+    for (const OpDraft& draft : drafts_) {
+      if (!draft.writes) continue;
+      for (const TensorId root : draft.reads) {
+        if (facts_.may_overwrite(*draft.writes, root)) overwritable_[root.index()] = true;
+      }
+    }
+  }
+
+  // Each late op behind all that is before everything which waits for it, of that the last.
+  void bind_late_ops() {
+    find_overwritable();
+    const Edges known = edges();
+    std::vector<bool> late(drafts_.size());  // and their ticks
+    for (size_t op = 0; op < late.size(); ++op) {
+      const OpDraft& draft = drafts_[op];
+      const bool is_tick = op > 0 && !draft.node;
+      late[op] = is_tick ? late[op_of_[draft.reads.front().index()]] : is_late(op, known);
+    }
+    std::vector<std::pair<size_t, size_t>> bonds;  // late op, for whom it waits
+    for (size_t op = 0; op < late.size(); ++op) {
+      if (!late[op] || !drafts_[op].node) continue;
+      const std::vector<size_t> readers = readers_of(op, known);
+      if (!may_walk(readers.size(), known)) break;
+      const std::vector<bool> ahead = reached_from_all(readers, known.before);
+      const auto is_bound = [&](size_t other) {
+        return ahead[other] && !late[other] && !is_light(other);
+      };
+      for (size_t other = 1; other < late.size(); ++other) {
+        if (is_bound(other) && std::ranges::none_of(known.after[other], is_bound)) {
+          bonds.emplace_back(op, other);
+        }
+      }
+    }
+    for (const auto& [op, other] : bonds)
+      drafts_[op].waits_for.push_back(token_after(other, known));
+    for (OpDraft& draft : drafts_) keep_once(draft.waits_for);
+  }
+
+  // What waits for the op. Its tick, and what touches no memory of the arena, can wait with it:
+  // what waits for those counts instead.
+  std::vector<size_t> readers_of(size_t op, const Edges& known) const {
+    std::vector<size_t> open{op};
+    std::vector<bool> seen(known.after.size());
+    std::vector<size_t> readers;
+    while (!open.empty()) {
+      const size_t next = open.back();
+      open.pop_back();
+      for (const size_t reader : known.after[next]) {
+        if (seen[reader]) continue;
+        seen[reader] = true;
+        const bool is_tick = reader == token_of_[drafts_[op].node->index()];
+        (is_tick || is_light(reader) ? open : readers).push_back(reader);
+      }
+    }
+    return readers;
+  }
+
+  bool is_light(size_t op) const { return is_free(op) && drafts_[op].reads.empty(); }
+
+  // The op whose token says that `op` ran: itself or its tick, made if need be. What reads from the
+  // op is behind the tick, which is free.
+  size_t token_after(size_t op, const Edges& known) {
+    if (!drafts_[op].writes) return op;
+    size_t& token = token_of_[drafts_[op].node->index()];
+    if (token != op) return token;
+    token = drafts_.size();
+    drafts_.push_back({.reads = {*drafts_[op].writes}});
+    for (const size_t reader : known.after[op]) drafts_[reader].waits_for.push_back(token);
+    return token;
   }
 
   void draft_end() {
@@ -177,6 +323,7 @@ class Drafter {
       for (const size_t earlier : draft.waits_for) awaited[earlier] = true;
     }
     for (size_t op = 0; op < drafts_.size(); ++op) {
+      if (op == kGivenOp && drafts_.size() > 1) continue;  // all others stand behind it
       if (!awaited[op] && !drafts_[op].writes) end.waits_for.push_back(op);
     }
     drafts_.push_back(std::move(end));
@@ -196,6 +343,8 @@ class Drafter {
   std::vector<size_t> op_of_;                 // by node
   std::vector<size_t> token_of_;              // by node: the op whose token says that it ran
   std::vector<OpDraft> drafts_{};
+  std::vector<bool> overwritable_{};  // by root
+  size_t walked_ = 0;
 };
 
 }  // namespace

@@ -79,7 +79,8 @@ struct OpDraft {
   std::optional<TensorId> writes{};  // memory of the arena; none: a token
 };
 
-// Given, the nodes in their order, each with its tick, and the end.
+// Given, the nodes in their order, each with its tick, and the end; ticks made late stand before
+// it.
 std::vector<OpDraft> draft_ops(const GgmlGraph& graph, const GgmlOrderFacts& facts);
 
 }  // namespace tidemark

@@ -30,7 +30,7 @@ class Builder {
       add_op(op);
       node_of.push_back(drafts_[op].node);
     }
-    return {std::move(builder_).build(), std::move(node_of)};
+    return {.graph = std::move(builder_).build(), .node_of = std::move(node_of)};
   }
 
  private:

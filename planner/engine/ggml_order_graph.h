@@ -21,6 +21,14 @@
 // An op that writes a token alone can as well run as soon as it is ready: it takes no memory, and
 // may free some. So all that is behind everything it waits for is made to wait for it. That changes
 // no least load, and lets the search cut the graph where otherwise such ops could float past.
+//
+// The other way about with late ops, which read nothing but leaves, no larger in sum than what they
+// write: the rows of a recurrent state. They are made to wait for all that is before everything
+// which waits for them. Take any order and move them back to where they are first needed. While one
+// waits, what it writes is missing, and at most its leaves are live for longer. When it runs, what
+// is live is what its first reader will find, and its leaves; they are covered by what that reader
+// adds: it must write as much, and over no input. So no least load changes. Leaves that a node may
+// write over do not count: who has to wait for a late reader could not.
 #pragma once
 
 #include <optional>

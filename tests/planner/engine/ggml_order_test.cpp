@@ -14,6 +14,8 @@
 namespace tidemark {
 namespace {
 
+using namespace literals;
+
 std::vector<TensorId> ids(std::initializer_list<int64_t> list) {
   std::vector<TensorId> made;
   for (const int64_t id : list) made.emplace_back(id);
