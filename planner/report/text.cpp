@@ -37,6 +37,11 @@ std::string weights_note(const WeightParts& parts) {
 std::string kv_note(const PlanReport& report) {
   if (report.kv_per_token == Bytes{} || report.memory.kv_cache == Bytes{}) return "";
   const StateParts& parts = report.state_parts;
+  const Bytes cells = parts.full + parts.window + parts.cross;
+  if (cells > Bytes{} && cells < report.memory.kv_cache) {
+    return fmt::format("cells {} + workspace of up to {}", format_bytes(cells),
+                       format_bytes(report.memory.kv_cache - cells));
+  }
   if (parts.cross > Bytes{}) {
     return fmt::format("self {} + cross {}", format_bytes(parts.full + parts.window),
                        format_bytes(parts.cross));
