@@ -1,12 +1,15 @@
 // The exact output of every writer for the small reports of sample.h.
 #include <gtest/gtest.h>
 
+#include "planner/report/engine_text.h"
 #include "planner/report/writers.h"
 #include "sample.h"
 #include "support/golden.h"
 
 namespace tidemark::testing {
 namespace {
+
+using namespace tidemark::literals;
 
 const std::vector<PlanReport>& plans() {
   static const std::vector<PlanReport> reports{sample_plan(), sample_plan_over()};
@@ -35,6 +38,21 @@ TEST(GoldenReport, PlanTextWithTextbookRows) {
   EXPECT_TRUE(matches_golden("report_plan_formula.txt", to_text(sample_plan_formula())));
 }
 
+TEST(GoldenReport, PlanTextOfAnEngineWithItsOwnTable) {
+  EXPECT_TRUE(matches_golden("report_plan_llama.txt", to_text(sample_plan_llama())));
+  EXPECT_TRUE(matches_golden("report_plan_kinds.txt", kinds_text(sample_plan_llama().kinds)));
+}
+
+TEST(GoldenReport, PlansOfTwoEngines) {
+  PlanReport ours = sample_plan_llama();
+  ours.engine = "planned";
+  ours.llama.reset();
+  ours.memory.weights = 768_MiB;
+  ours.kinds->terms.front().how = "read into memory";
+  const std::vector<PlanReport> both{ours, sample_plan_llama()};
+  EXPECT_TRUE(matches_golden("report_plan_engines.txt", to_comparison(both)));
+}
+
 TEST(GoldenReport, RunText) {
   EXPECT_TRUE(matches_golden("report_run.txt", to_text(sample_run())));
 }
@@ -53,6 +71,10 @@ TEST(GoldenReport, RunComparison) {
 
 TEST(GoldenReport, PlanJson) {
   EXPECT_TRUE(matches_golden("report_plan.json", to_json(one(sample_plan_formula()))));
+}
+
+TEST(GoldenReport, PlanJsonOfAnEngineWithItsOwnTable) {
+  EXPECT_TRUE(matches_golden("report_plan_llama.json", to_json(one(sample_plan_llama()))));
 }
 
 TEST(GoldenReport, RunJson) {

@@ -58,6 +58,7 @@ std::string schema_problem(const std::string& name, const json& document) {
 TEST(JsonSchema, HoldsForEveryKindOfDocument) {
   EXPECT_EQ(schema_problem("plan", one(sample_plan())), "");
   EXPECT_EQ(schema_problem("plan", one(sample_plan_formula())), "");
+  EXPECT_EQ(schema_problem("plan", one(testing::sample_plan_llama())), "");
   EXPECT_EQ(
       schema_problem("plan", several<PlanReport>({sample_plan(), testing::sample_plan_over()})),
       "");

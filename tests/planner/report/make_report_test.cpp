@@ -158,5 +158,41 @@ TEST(MakePlanReport, AListOfLayersSaysWhatDoesNotApply) {
   EXPECT_THAT(report.notes.front(), HasSubstr("list of layer sizes"));
 }
 
+// Every buffer of the engine's, and our arena of the same graph and of our own graph beside it.
+TEST(MakePlanReport, CarriesLlamaCppsOwnTable) {
+  Scenario scenario = small_scenario();
+  scenario.engine = {
+      .name = "llama.cpp", .policy = EnginePolicy::kLlamaCpp, .weights_in = WeightsIn::kFile};
+  const Result<MemoryPlan> plan = plan_scenario(scenario);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.diagnostics());
+  const PlanReport report = make_plan_report(scenario, *plan);
+  ASSERT_TRUE(report.llama && report.llama->own_plan && report.kinds);
+  Bytes columns;
+  for (const LlamaColumns& row : report.llama->columns) columns += row.self();
+  EXPECT_EQ(columns + report.memory.output + report.memory.runtime, report.memory.total());
+  EXPECT_EQ(report.llama->slack, report.device.limit.limit - columns);
+  EXPECT_EQ(report.llama->compute, report.memory.compute);
+  EXPECT_LE(report.llama->own_plan->peak, report.memory.compute);
+  EXPECT_EQ(report.llama->own_arena,
+            activation_bytes(*plan, ActivationPolicy::kArena) + scratch_bytes(*plan));
+  EXPECT_EQ(report.state_parts.full + report.state_parts.window, report.memory.kv_cache);
+  EXPECT_TRUE(report.llama->is_exact);
+  EXPECT_THAT(to_text(report), HasSubstr("llama.cpp's columns"));
+}
+
+TEST(MakePlanReport, NamesChoicesThatTheEngineIgnores) {
+  Scenario scenario = small_scenario();
+  scenario.settings.push_back({"n_gpu_layers", "99", "flag --n-gpu-layers"});
+  scenario.settings.push_back({"no_mmap", "on", "flag --no-mmap"});
+  EXPECT_THAT(to_text(report_of(scenario)),
+              HasSubstr("Engine planned has no such choices and ignores: n_gpu_layers, no_mmap."));
+}
+
+TEST(MakePlanReport, PrintsWhatTheProfileDoesNotModel) {
+  Scenario scenario = small_scenario();
+  scenario.engine.not_modelled = {"The driver is not counted."};
+  EXPECT_THAT(to_text(report_of(scenario)), HasSubstr("The driver is not counted."));
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -126,6 +126,64 @@ PlanReport sample_plan_formula() {
   return report;
 }
 
+PlanReport sample_plan_llama() {
+  PlanReport report = sample_plan();
+  report.engine = "llama.cpp";
+  report.activations = 256_MiB;
+  report.scratch = 0_MiB;
+  report.llama = LlamaFacts{
+      .columns = {{.where = "host", .model = 512_MiB, .context = 512_MiB, .compute = 256_MiB},
+                  {.where = "CPU_REPACK", .model = 512_MiB}},
+      .slack = 512_MiB,
+      .peak = {.name = "kq-0", .op = "MUL_MAT", .bytes = 128_MiB},
+      .nodes = 1030,
+      .compute_generation = 16_MiB,
+      .scalings = {{"ctx_size x 2", 384_MiB}, {"ubatch_size x 2", 512_MiB}},
+      .compute = 256_MiB,
+      .own_plan = Plan{.planner = "best-of", .peak = 240_MiB, .lower_bound = 240_MiB},
+      .own_arena = 320_MiB,
+      .is_exact = true};
+  report.kinds = MemoryKinds{.terms = {{.term = "weights",
+                                        .reserved = 1_GiB,
+                                        .resident = 1_GiB,
+                                        .file_backed = 512_MiB,
+                                        .dirty = 512_MiB,
+                                        .needed = 768_MiB,
+                                        .how = "the mapped file, and repacked matrices"},
+                                       {.term = "kv_cache",
+                                        .reserved = 512_MiB,
+                                        .resident = 512_MiB,
+                                        .dirty = 512_MiB,
+                                        .needed = 20_MiB,
+                                        .how = "f16 and f16, 4,096 cells a sequence"},
+                                       {.term = "recurrent_state"},
+                                       {.term = "compute",
+                                        .reserved = 256_MiB,
+                                        .resident = 200_MiB,
+                                        .dirty = 200_MiB,
+                                        .needed = 192_MiB,
+                                        .how = "its own graph"},
+                                       {.term = "output",
+                                        .reserved = 64_MiB,
+                                        .resident = 64_MiB,
+                                        .dirty = 64_MiB,
+                                        .needed = 64_MiB},
+                                       {.term = "runtime",
+                                        .reserved = 192_MiB,
+                                        .resident = 192_MiB,
+                                        .file_backed = 128_MiB,
+                                        .dirty = 64_MiB,
+                                        .needed = 192_MiB}},
+                             .default_total = 4_GiB,
+                             .default_why = "a context as long as trained",
+                             .loading = 1536_MiB,
+                             .loading_why = "the whole file is mapped",
+                             .load_peak = 2_GiB};
+  report.interval = MemoryInterval{
+      .least = 1984_MiB, .most = 2_GiB, .term = "runtime", .what = "what the driver holds"};
+  return report;
+}
+
 SimReport sample_run() {
   return {
       .settings = sample_settings("resident", "4096"),

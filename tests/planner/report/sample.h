@@ -19,6 +19,10 @@ PlanReport sample_plan_over();
 // With two textbook rows and a note.
 PlanReport sample_plan_formula();
 
+// Of an engine with a table of its own: weights 512 MiB mapped and 512 MiB repacked, and a runtime
+// known only to within 64 MiB.
+PlanReport sample_plan_llama();
+
 // Loads 1 GiB in four steps of a second, computes, decodes two tokens and ends after 6 s.
 SimReport sample_run();
 // Holds 256 MiB of weights at a time, slower; reads everything for each pass.
