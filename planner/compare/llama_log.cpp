@@ -194,9 +194,9 @@ class Reader {
     if (const auto mapped = after(body, "mmap = ")) {
       run_.settings.words["mmap"] = mapped->starts_with("true") ? "on" : "off";
     }
-    if (const auto needed = after(body, "mem required")) {
+    if (body.starts_with("mem required")) {
       age(LlamaWording::k2023);
-      const auto pair = assignment(*needed);
+      const auto pair = assignment(body);
       const auto size = pair ? figure(pair->second, true) : std::nullopt;
       if (size) put_term(run_, {.kind = TermKind::kModel, .figure = *size, .line = line_});
     }

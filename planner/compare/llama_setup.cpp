@@ -124,8 +124,10 @@ int64_t setting_or(const PredictInput& input, std::string_view key, int64_t fall
 std::optional<DType> cache_type(const PredictInput& input, std::string_view key) {
   const std::string_view word = input.run.settings.word(key);
   const std::optional<DType> type = word.empty() ? std::nullopt : parse_dtype(word);
-  input.out.settings.push_back({std::string(key), type ? std::string(word) : "f16",
-                                type ? "log" : "not in the log, or a type of a fork; the default"});
+  std::string_view origin = type ? "log" : "not in the log; the default";
+  if (!type && !word.empty()) origin = "the log's is not known here";
+  input.out.settings.push_back(
+      {std::string(key), type ? std::string(word) : "f16", std::string(origin)});
   return type;
 }
 

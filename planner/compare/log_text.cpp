@@ -72,7 +72,10 @@ constexpr std::array kUnits{UnitRow{"KiB", kKi, kKi},
 }  // namespace
 
 std::string clean_line(std::string_view line) {
-  while (line.starts_with("> ") || line.starts_with(">>")) line.remove_prefix(1);
+  while (line.starts_with('>')) {
+    line.remove_prefix(1);
+    if (line.starts_with(' ')) line.remove_prefix(1);
+  }
   std::string made;
   made.reserve(line.size());
   for (size_t i = 0; i < line.size();) {
