@@ -4,16 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 
 #include "interrupt.h"
+#include "pack_settings.h"
 #include "planner/alloc/conflict.h"
 #include "planner/alloc/csv.h"
 #include "planner/alloc/lower_bound.h"
@@ -22,7 +19,6 @@
 #include "planner/alloc/validate.h"
 #include "planner/base/check.h"
 #include "planner/base/files.h"
-#include "planner/base/units.h"
 #include "planner/report/pack_report.h"
 #include "planner/report/writers.h"
 #include "threads.h"
@@ -50,159 +46,73 @@ class Stop {
   std::optional<Clock::time_point> end_{};
 };
 
-// "1048576" are bytes here, as in the file itself.
-Result<Bytes> read_size(std::string_view flag, const std::string& text) {
-  const Parsed<int64_t> number = parse_integer(text);
-  if (const auto* bytes = std::get_if<int64_t>(&number); bytes != nullptr && *bytes >= 0) {
-    return Bytes::of(*bytes);
-  }
-  const Parsed<Bytes> size = parse_bytes(text);
-  if (const auto* bytes = std::get_if<Bytes>(&size)) return *bytes;
-  const auto& error = std::get<UnitError>(size);
-  return one_error(std::string(flag), error.message, error.hint);
-}
-
-// What the flags say, resolved.
-struct PackSettings {
-  std::optional<Bytes> capacity{};
-  std::vector<Pool> pools{};
-  Alignment bank{};
-  PlannerKind kind = PlannerKind::kPortfolio;
-  uint64_t seed = 0;
-  int threads = 1;
-};
-
-class SettingsReader {
- public:
-  explicit SettingsReader(const PackCommand& command) : command_(command) {}
-
-  Result<PackSettings> read() {
-    if (command_.capacity) settings_.capacity = size("--capacity", *command_.capacity);
-    for (const std::string& text : command_.pools) read_pool(text);
-    if (command_.capacity && !command_.pools.empty()) {
-      fail("--capacity", "stands beside --pool", "give each pool its own: --pool NAME=SIZE");
-    }
-    if (command_.bank) read_bank(*command_.bank);
-    const std::optional<PlannerKind> kind = parse_planner(command_.planner);
-    if (!kind) {
-      fail("--planner", fmt::format("{} is not known", in_quotes(command_.planner)),
-           "`tidemark list planners` shows them all");
-    }
-    settings_.kind = kind.value_or(PlannerKind::kPortfolio);
-    if (!std::isfinite(command_.time_limit)) fail("--time-limit", "is not a number of seconds");
-    read_seed();
-    settings_.threads = command_.threads > 0 ? command_.threads : all_threads();
-    if (!problems_.empty()) return problems_;
-    return settings_;
-  }
-
- private:
-  void fail(std::string flag, std::string message, std::string hint = "") {
-    const Diagnostics one = one_error(std::move(flag), std::move(message), std::move(hint));
-    problems_.insert(problems_.end(), one.begin(), one.end());
-  }
-
-  Bytes size(std::string_view flag, const std::string& text) {
-    const Result<Bytes> bytes = read_size(flag, text);
-    if (bytes) return *bytes;
-    problems_.insert(problems_.end(), bytes.diagnostics().begin(), bytes.diagnostics().end());
-    return {};
-  }
-
-  void read_pool(const std::string& text) {
-    const size_t equals = text.find('=');
-    Pool pool{.name = text.substr(0, equals)};
-    if (pool.name.empty() || pool.name.find_first_of(", \t") != std::string::npos) {
-      return fail("--pool", in_quotes(text) + " has no name that a file could use",
-                  "as in --pool sram=512KiB");
-    }
-    const auto same = [&](const Pool& other) { return other.name == pool.name; };
-    if (std::ranges::any_of(settings_.pools, same)) {
-      return fail("--pool", in_quotes(pool.name) + " stands twice");
-    }
-    if (equals != std::string::npos) pool.capacity = size("--pool", text.substr(equals + 1));
-    settings_.pools.push_back(std::move(pool));
-    if (settings_.pools.size() == kMostPools + 1) {
-      fail("--pool", fmt::format("more than {} pools", kMostPools));
-    }
-  }
-
-  void read_bank(const std::string& text) {
-    const Bytes bank = size("--bank", text);
-    if (!problems_.empty()) return;
-    if (bank.count() < 1 || !std::has_single_bit(static_cast<uint64_t>(bank.count()))) {
-      return fail("--bank", in_quotes(text) + " is no power of two");
-    }
-    settings_.bank = Alignment::of(bank.count());
-  }
-
-  void read_seed() {
-    const std::string& text = command_.seed;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), settings_.seed);
-    if (error == std::errc{} && end == text.data() + text.size()) return;
-    fail("--seed", fmt::format("{} is no integer from 0 to {}", in_quotes(text),
-                               std::numeric_limits<uint64_t>::max()));
-  }
-
-  static constexpr size_t kMostPools = 64;
-
-  const PackCommand& command_;
-  PackSettings settings_{};
-  Diagnostics problems_{};
-};
-
 void tell_progress(const PackCommand& command, const Plan& plan) {
   if (command.output.quiet || !command.pools.empty()) return;
   talk("peak {} by {}, lower bound {}\n", plan.peak.count(), plan.planner,
        plan.lower_bound.count());
 }
 
-// Of a plain problem. Without a capacity: the lowest peak. With one: a plan that fits it, lower
-// only with --minimize.
-Plan solve_plain(const PackCommand& command, const PackSettings& settings, const Problem& problem,
-                 std::optional<Bytes> capacity) {
-  const Stop stop(command.time_limit);
-  const auto found = [&](const Plan& better) { tell_progress(command, better); };
-  PortfolioOptions cheap{.seed = settings.seed, .stop = stop, .found = found};
-  cheap.node_limit = capacity ? 0 : command.nodes;
-  Plan best = plan_by_portfolio(problem, cheap);
-  const bool fits = !best.offsets.empty() && (!capacity || best.peak <= *capacity);
-  if (best.status == PlanStatus::kProvedOptimal || best.status == PlanStatus::kInfeasible) {
-    if (fits || !capacity || best.status == PlanStatus::kInfeasible) return best;
+class Solver {
+ public:
+  Solver(const PackCommand& command, const PackSettings& settings, const Stop& stop)
+      : command_(command), settings_(settings), stop_(stop) {}
+
+  Plan solve(const Problem& problem) const {
+    const bool searches =
+        settings_.kind == PlannerKind::kPortfolio || settings_.kind == PlannerKind::kExact;
+    // A planner asked for by name says what it makes of the problem, also above the capacity.
+    const bool as_asked = !searches && settings_.pools.empty();
+    const PlainPlanner planner = [&](const Problem& plain, std::optional<Bytes> capacity) {
+      if (searches) return search(plain, capacity);
+      return plain_planner(settings_.kind)(plain, as_asked ? std::nullopt : capacity);
+    };
+    return plan_all(
+        problem, settings_.capacity, planner,
+        {.nodes = command_.minimize ? command_.nodes : std::min(command_.nodes, kBodyNodes),
+         .by_pieces = settings_.kind != PlannerKind::kNoReuse,
+         .stop = stop_,
+         .found = teller()});
   }
-  ExactOptions exact{
-      .node_limit = command.nodes, .seed = settings.seed, .stop = stop, .found = found};
-  if (settings.threads > 1) {
-    exact.run_all = [&settings](std::span<const std::function<void()>> tasks) {
-      run_on_threads(settings.threads, tasks);
+
+ private:
+  std::function<void(const Plan&)> teller() const {
+    return [this](const Plan& better) { tell_progress(command_, better); };
+  }
+
+  // Of a plain problem. Without a capacity: the lowest peak. With one: a plan that fits it, lower
+  // only with --minimize.
+  Plan search(const Problem& problem, std::optional<Bytes> capacity) const {
+    PortfolioOptions cheap{.seed = settings_.seed, .stop = stop_, .found = teller()};
+    cheap.run_all = executor();
+    cheap.node_limit = capacity ? 0 : command_.nodes;
+    Plan best = plan_by_portfolio(problem, cheap);
+    const bool fits = !best.offsets.empty() && (!capacity || best.peak <= *capacity);
+    if (best.status == PlanStatus::kInfeasible) return best;
+    if (best.status == PlanStatus::kProvedOptimal && (fits || !capacity)) return best;
+    const ExactOptions exact{.node_limit = command_.nodes,
+                             .seed = settings_.seed,
+                             .stop = stop_,
+                             .found = teller(),
+                             .run_all = executor()};
+    if (capacity && !fits) {
+      Plan decided = decide(problem, *capacity, exact);
+      if (!command_.minimize || decided.offsets.empty()) return decided;
+      best = std::move(decided);
+    }
+    return command_.minimize ? minimise(problem, std::move(best), exact) : best;
+  }
+
+  Executor executor() const {
+    if (settings_.threads <= 1) return {};
+    return [this](std::span<const std::function<void()>> tasks) {
+      run_on_threads(settings_.threads, tasks);
     };
   }
-  if (capacity && !fits) {
-    Plan decided = decide(problem, *capacity, exact);
-    if (!command.minimize || decided.offsets.empty()) return decided;
-    best = std::move(decided);
-  }
-  return command.minimize ? minimise(problem, std::move(best), exact) : best;
-}
 
-Plan solve(const PackCommand& command, const PackSettings& settings, const Problem& problem) {
-  const bool searches =
-      settings.kind == PlannerKind::kPortfolio || settings.kind == PlannerKind::kExact;
-  // A planner that was asked for by name says what it makes of the problem, also above the
-  // capacity.
-  const bool as_asked = !searches && settings.pools.empty();
-  const PlainPlanner planner = [&](const Problem& plain, std::optional<Bytes> capacity) {
-    if (searches) return solve_plain(command, settings, plain, capacity);
-    return plain_planner(settings.kind)(plain, as_asked ? std::nullopt : capacity);
-  };
-  const BodyOptions options{
-      .nodes = std::min(command.nodes, command.minimize ? command.nodes : kBodyNodes),
-      .by_pieces = settings.kind != PlannerKind::kNoReuse,
-      .stop = Stop(command.time_limit),
-      .found = [&](const Plan& better) { tell_progress(command, better); }};
-  return plan_all(problem, settings.capacity, planner, options);
-}
+  const PackCommand& command_;
+  const PackSettings& settings_;
+  const Stop& stop_;
+};
 
 std::string rendered(const PackCommand& command, const CsvProblem& file, const PackReport& report) {
   switch (command.output.format) {
@@ -253,14 +163,13 @@ std::vector<std::string> names_of(const Problem& problem, const std::vector<Buff
 }
 
 // Which buffers can not stand together within the capacity; each of many searches is short.
-void explain_no(const PackCommand& command, const PackSettings& settings, const Problem& problem,
+void explain_no(const PackSettings& settings, const Stop& stop, const Problem& problem,
                 PackReport& report) {
   if (!settings.capacity || report.plan.status != PlanStatus::kInfeasible) return;
   const int64_t buffers = std::max<int64_t>(std::ssize(problem.buffers), 1);
-  const Infeasibility why =
-      why_infeasible(problem, *settings.capacity,
-                     {.node_limit = std::max<int64_t>(1000, kConflictNodes / buffers),
-                      .stop = Stop(command.time_limit)});
+  const Infeasibility why = why_infeasible(
+      problem, *settings.capacity,
+      {.node_limit = std::max<int64_t>(1000, kConflictNodes / buffers), .stop = stop});
   if (!why.proved) return;
   report.conflict = PackConflict{.names = names_of(problem, why.buffers),
                                  .buffers = std::ssize(why.buffers),
@@ -268,11 +177,11 @@ void explain_no(const PackCommand& command, const PackSettings& settings, const 
 }
 
 // A bound is raised by its certificate, never lowered.
-void certify(const PackCommand& command, const Problem& problem, PackReport& report) {
+void certify(const Stop& stop, const Problem& problem, PackReport& report) {
   if (!problem.pools.empty()) return;
   LowerBound bound = lower_bound(problem, {.node_limit = 0});
   if (bound.bytes < report.plan.lower_bound) {
-    bound = lower_bound(problem, {.stop = Stop(command.time_limit)});
+    bound = lower_bound(problem, {.stop = stop});
   }
   if (bound.bytes < report.plan.lower_bound) return;
   report.plan.lower_bound = bound.bytes;
@@ -285,20 +194,21 @@ void certify(const PackCommand& command, const Problem& problem, PackReport& rep
 }
 
 int pack(const PackCommand& command) {
-  const Result<PackSettings> settings = SettingsReader(command).read();
+  const Result<PackSettings> settings = read_settings(command);
   if (!settings) return fail(settings.diagnostics());
   const Result<CsvProblem> file = read_problem(command, *settings);
   if (!file) return fail(file.diagnostics());
   const Clock::time_point begin = Clock::now();
-  Plan made = solve(command, *settings, file->problem);
+  const Stop stop(command.time_limit);
+  Plan made = Solver(command, *settings, stop).solve(file->problem);
   const auto wall = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
   check(made.offsets.empty() || validate(file->problem, made).empty(),
         "the judge accepts the planner's plan");
   PackReport report = make_pack_report(std::filesystem::path(command.file).stem().string(),
                                        file->problem, std::move(made));
   report.capacity = settings->capacity;
-  explain_no(command, *settings, file->problem, report);
-  certify(command, file->problem, report);
+  explain_no(*settings, stop, file->problem, report);
+  certify(stop, file->problem, report);
   report.solve_wall = Duration::ns(wall.count());
   report.limited_by_time = command.time_limit > 0;
   for (const Diagnostic& note : file->notes) report.notes.push_back(note.message);
