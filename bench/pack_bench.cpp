@@ -1,21 +1,25 @@
 // The planners on packing problems from files, one line each:
 //
-//   pack_bench [--planner NAME] [--capacity N | --minimise SECONDS] [--reflect] [--shuffle SEED]
-//   FILE.csv...
+//   pack_bench [--planner NAME | --quick | --capacity N | --minimise SECONDS] [--threads N]
+//              [--seed N] [--nodes N] [--reflect] [--shuffle SEED] [--scale N] FILE.csv...
 //
-// Without a mode the planner (default: portfolio) is run; with --capacity the exact search decides;
-// with --minimise it works downward from the portfolio's plan for so many CPU seconds. --reflect
-// turns time round and --shuffle mixes the buffers: both should change little. Every plan is
-// judged.
+// Without a mode the planner (default: portfolio) is run; with --quick the portfolio for answers in
+// milliseconds; with --capacity the exact search decides; with --minimise it works downward from
+// the portfolio's plan for so many CPU seconds, or --nodes N. --threads run searches side by side:
+// the plan is the same, the CPU time that of all threads. --reflect turns time round, --shuffle
+// mixes the buffers, --scale multiplies sizes (and the capacity): all three should change little.
+// Every plan is judged.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "planner/alloc/csv.h"
@@ -32,6 +36,11 @@ struct Settings {
   PlannerKind planner = PlannerKind::kPortfolio;
   std::optional<Bytes> capacity{};
   double minimise_seconds = 0;
+  bool quick = false;
+  int64_t threads = 1;
+  uint64_t seed = 0;
+  int64_t nodes = 0;  // 0: no limit to --minimise, 50 million to --capacity
+  int64_t scale = 1;
   bool reflect = false;
   std::optional<uint32_t> shuffle{};
   std::vector<std::string> files{};
@@ -44,14 +53,25 @@ Settings parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+    const auto number = [&] { return std::strtoll(value().c_str(), nullptr, 10); };
     if (flag == "--planner") {
       settings.planner = parse_planner(value()).value_or(PlannerKind::kPortfolio);
     } else if (flag == "--capacity") {
-      settings.capacity = Bytes::of(std::strtoll(value().c_str(), nullptr, 10));
+      settings.capacity = Bytes::of(number());
     } else if (flag == "--minimise") {
       settings.minimise_seconds = std::strtod(value().c_str(), nullptr);
+    } else if (flag == "--quick") {
+      settings.quick = true;
+    } else if (flag == "--threads") {
+      settings.threads = number();
+    } else if (flag == "--seed") {
+      settings.seed = static_cast<uint64_t>(number());
+    } else if (flag == "--nodes") {
+      settings.nodes = number();
+    } else if (flag == "--scale") {
+      settings.scale = number();
     } else if (flag == "--shuffle") {
-      settings.shuffle = static_cast<uint32_t>(std::strtoul(value().c_str(), nullptr, 10));
+      settings.shuffle = static_cast<uint32_t>(number());
     } else if (flag == "--reflect") {
       settings.reflect = true;
     } else {
@@ -63,7 +83,8 @@ Settings parse(int argc, char** argv) {
 
 Problem changed(Problem problem, const Settings& settings) {
   for (Buffer& buffer : problem.buffers) {
-    if (!settings.reflect) break;
+    buffer.size = buffer.size * settings.scale;
+    if (!settings.reflect) continue;
     buffer.lifetime = {-buffer.lifetime.upper, -buffer.lifetime.lower};
     for (auto& gap : buffer.gaps) gap = {-gap.upper, -gap.lower};
   }
@@ -73,19 +94,36 @@ Problem changed(Problem problem, const Settings& settings) {
   return problem;
 }
 
-Plan run(const Problem& problem, const Settings& settings) {
-  if (settings.capacity) {
-    return decide(problem, *settings.capacity, {.node_limit = 50'000'000});
+// Each thread takes the next task that nobody has taken.
+void run_on_threads(int64_t threads, std::span<const std::function<void()>> tasks) {
+  std::atomic<size_t> next{0};
+  std::vector<std::jthread> workers;
+  for (int64_t i = 0; i < std::min(threads, std::ssize(tasks)); ++i) {
+    workers.emplace_back([&] {
+      for (size_t task = next++; task < tasks.size(); task = next++) tasks[task]();
+    });
   }
+}
+
+Plan run(const Problem& problem, const Settings& settings) {
+  ExactOptions options{.node_limit = 50'000'000, .seed = settings.seed, .bound_first = false};
+  if (settings.threads > 1) {
+    options.run_all = [&](std::span<const std::function<void()>> tasks) {
+      run_on_threads(settings.threads, tasks);
+    };
+  }
+  if (settings.nodes > 0) options.node_limit = settings.nodes;
+  if (settings.capacity) return decide(problem, *settings.capacity * settings.scale, options);
+  if (settings.quick) return plan_by_portfolio(problem, quick_portfolio(problem));
   if (settings.minimise_seconds <= 0) return plan(problem, settings.planner);
   const double start = cpu_seconds();
-  ExactOptions options{.node_limit = int64_t{1} << 60, .bound_first = false};
+  if (settings.nodes == 0) options.node_limit = int64_t{1} << 60;
   options.stop = [&] { return cpu_seconds() - start > settings.minimise_seconds; };
   options.found = [&](const Plan& better) {
     fmt::print("  {:9.2f} s  {}\n", cpu_seconds() - start, better.peak.count());
     std::fflush(stdout);
   };
-  return minimise(problem, plan_by_portfolio(problem), options);
+  return minimise(problem, plan_by_portfolio(problem, {.seed = settings.seed}), options);
 }
 
 bool report(const std::string& file, const Settings& settings) {
