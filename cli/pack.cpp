@@ -19,6 +19,9 @@
 #include "planner/alloc/validate.h"
 #include "planner/base/check.h"
 #include "planner/base/files.h"
+#include "planner/base/gzip.h"
+#include "planner/engine/ggml_dump.h"
+#include "planner/engine/ggml_problem.h"
 #include "planner/report/pack_report.h"
 #include "planner/report/writers.h"
 #include "threads.h"
@@ -139,8 +142,16 @@ int answer_of(const PackReport& report) {
 }
 
 Result<CsvProblem> read_problem(const PackCommand& command, const PackSettings& settings) {
-  const Result<std::string> text = read_file(command.file, kMostFile);
+  const Result<std::string> text = read_file_or_gzip(command.file, kMostFile);
   if (!text) return text.diagnostics();
+  if (is_ggml_dump(*text)) {
+    Result<Problem> dumped = read_graph_problem(*text, command.file);
+    if (!dumped) return dumped.diagnostics();
+    CsvProblem read{.problem = std::move(dumped).value()};
+    read.problem.pools = settings.pools;
+    read.problem.bank = settings.bank;
+    return read;
+  }
   // UTF-16 is full of them, and read_csv says so.
   const size_t nul = text->find('\0');
   if (nul != std::string::npos && !text->starts_with("\xFF\xFE") &&

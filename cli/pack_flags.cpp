@@ -5,9 +5,11 @@
 namespace tidemark::cli {
 
 void add_pack_flags(CLI::App& verb, PackCommand& command) {
-  verb.add_option("PROBLEM", command.file,
-                  "A .csv with id, lower and upper (or start and end), size; also alignment, gaps, "
-                  "offset, hint, group, group_offset, pool, not_in, apart, cost")
+  verb.add_option(
+          "PROBLEM", command.file,
+          "A .csv with id, lower and upper (or start and end), size; also alignment, gaps, "
+          "offset, hint, group, group_offset, pool, not_in, apart, cost. Or a dump of a ggml "
+          "graph (.tsv). Either may be packed with gzip")
       ->required();
   verb.add_option("--planner", command.planner, "What `tidemark list planners` shows [portfolio]")
       ->option_text("NAME");
