@@ -12,8 +12,9 @@ namespace {
 
 // To plan anew takes time: only so many buffers, so many nodes.
 constexpr size_t kMostReplanned = 5000;
-constexpr int64_t kReplanNodes = 3000;
-constexpr int64_t kReplanPlacements = 400'000;
+constexpr int64_t kReplanNodes = 1000;
+constexpr int64_t kReplanPlacements = 40'000;
+constexpr size_t kMostCuts = 4;
 
 // Every begin and end of what is in use, in order of time; at one instant ends come first.
 std::vector<UseChange> changes_of(const std::vector<Body>& bodies, size_t left_out) {
@@ -182,14 +183,41 @@ class Explanation {
       without.buffers[id.index()].size = Bytes{};
       without.buffers[id.index()].partial_gaps.clear();
     }
-    hole.saves_moved = peak_ - std::min(peak_, replanned(without));
-    const Buffer& buffer = problem_.buffers[first.index()];
-    if (buffer.group || buffer.offset) return;
-    Problem split = problem_;
-    split.buffers[first.index()].lifetime.upper = hole.instant;
-    split.buffers.push_back(buffer);
-    split.buffers.back().lifetime.lower = hole.instant;
-    hole.saves_split = peak_ - std::min(peak_, replanned(split));
+    // What planning anew gains by itself is not the buffer's doing.
+    const Bytes before = std::min(peak_, replanned(problem_));
+    hole.saves_moved = before - std::min(before, replanned(without));
+    if (problem_.buffers[first.index()].group || problem_.buffers[first.index()].offset) return;
+    hole.saves_split = Bytes{};
+    hole.split_at = hole.instant;
+    for (const int64_t instant : cuts_of(life_of(bodies_[body]))) {
+      const Bytes saves = before - std::min(before, replanned(cut_at(first, instant)));
+      if (saves <= *hole.saves_split) continue;
+      hole.saves_split = saves;
+      hole.split_at = instant;
+    }
+  }
+
+  // Instants within a life at which something else begins or ends: all, or some when there are
+  // many.
+  std::vector<int64_t> cuts_of(const Interval<int64_t>& life) const {
+    std::vector<int64_t> all;
+    for (const Step& step : steps_) {
+      if (life.lower < step.instant && step.instant < life.upper) all.push_back(step.instant);
+    }
+    const size_t most = std::clamp<size_t>(kMostReplanned / problem_.buffers.size(), 1, kMostCuts);
+    std::vector<int64_t> some;
+    for (size_t k = 0; k < std::min(most, all.size()); ++k) {
+      some.push_back(all[k * all.size() / std::min(most, all.size())]);
+    }
+    return some;
+  }
+
+  Problem cut_at(BufferId id, int64_t instant) const {
+    Problem cut = problem_;
+    cut.buffers.push_back(problem_.buffers[id.index()]);
+    cut.buffers[id.index()].lifetime.upper = instant;
+    cut.buffers.back().lifetime.lower = instant;
+    return cut;
   }
 
   static Bytes replanned(const Problem& problem) {

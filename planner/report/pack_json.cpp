@@ -80,7 +80,8 @@ std::string to_json(const PackReport& report) {
                         {"above_instants", report.hole->above_lifetime},
                         {"instant", report.hole->instant},
                         {"saves_moved_bytes", or_null(report.hole->saves_moved)},
-                        {"saves_split_bytes", or_null(report.hole->saves_split)}};
+                        {"saves_split_bytes", or_null(report.hole->saves_split)},
+                        {"split_at", report.hole->split_at}};
   }
   return printed(json);
 }

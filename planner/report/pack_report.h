@@ -29,11 +29,12 @@ struct PeakHole {
   Bytes size{};
   std::string above{};         // the buffer, or group, on top of it; empty: the peak itself
   int64_t above_lifetime = 0;  // instants
-  // By how much the peak falls when it is planned anew without that buffer, and with it cut in two
-  // at the instant, each part with an offset of its own (not for groups). At least: the new plan
-  // comes from a short search.
+  // By how much the peak falls without that buffer, and with it cut in two at `split_at`, each part
+  // with an offset of its own (not for groups and what is fixed). At least: all is planned anew by
+  // a short search, and only some instants are tried.
   std::optional<Bytes> saves_moved{};
   std::optional<Bytes> saves_split{};
+  int64_t split_at = 0;
 };
 
 struct PackPool {

@@ -82,8 +82,13 @@ std::string hole_text(const PeakHole& hole) {
       fmt::format("{} free from {} at instant {}, below {}, which lives for {} instants",
                   format_bytes(hole.size), format_bytes(hole.offset), format_count(hole.instant),
                   one_line(hole.above), format_count(hole.above_lifetime));
-  if (hole.saves_moved) text += "; planned anew without it, the peak " + falls(*hole.saves_moved);
-  if (hole.saves_split) text += "; with it moved at that instant, it " + falls(*hole.saves_split);
+  if (hole.saves_moved) text += "; without it the peak " + falls(*hole.saves_moved);
+  if (hole.saves_split && *hole.saves_split > Bytes{}) {
+    text += fmt::format("; when it moves at instant {}, the peak {}", format_count(hole.split_at),
+                        falls(*hole.saves_split));
+  } else if (hole.saves_split) {
+    text += "; when it moves on the way, the peak is no lower";
+  }
   return text;
 }
 

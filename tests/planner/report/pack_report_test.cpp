@@ -76,31 +76,30 @@ TEST(PackReportTest, ThePictureHoldsEveryBuffer) {
   for (const char* name : {"b2", "b3", "b4", "b5"}) EXPECT_THAT(picture, HasSubstr(name));
 }
 
-//   12 +       +-----+
-//      |       |  y  |     a [0,9) 4, x [0,12) 4, b [9,12) 2, y [9,12) 4: x stands on a, so that 2
-//    8 +-------+-----+     bytes stay free above b, and y ends at 12. The load is 10.
-//      |      x      |
-//    4 +-------+     |
-//      |   a   | b   |
+//   12 +-------------+
+//      |      x      |     a [0,9) 4 at 0 and y [9,12) 4 at 4 are fixed. x [0,12) 4 has to stand on
+//    8 +-------+-----+     both, though 4 bytes are always free below. The load is 8.
+//      |       |  y  |
+//    4 +-------+-----+     Without x: y ends at 8. With x cut at 9: [0,9) at 4, [9,12) at 0, so 8.
+//      |   a   |     |
 //    0 +-------+-----+
 TEST(PackReportTest, SaysWhatMovingOrSplittingTheSplitterSaves) {
-  const Problem problem{.buffers = {{.name = "a", .size = 4_B, .lifetime = {0, 9}},
-                                    {.name = "x", .size = 4_B, .lifetime = {0, 12}},
-                                    {.name = "b", .size = 2_B, .lifetime = {9, 12}},
-                                    {.name = "y", .size = 4_B, .lifetime = {9, 12}}}};
-  const Plan loose{
-      .planner = "by hand", .offsets = {0_B, 4_B, 0_B, 8_B}, .peak = 12_B, .lower_bound = 10_B};
-  const PackReport report = make_pack_report("split", problem, loose);
+  const Problem problem{
+      .buffers = {{.name = "a", .size = 4_B, .lifetime = {0, 9}, .offset = 0_B},
+                  {.name = "x", .size = 4_B, .lifetime = {0, 12}},
+                  {.name = "y", .size = 4_B, .lifetime = {9, 12}, .offset = 4_B}}};
+  const PackReport report =
+      make_pack_report("split", problem, plan(problem, PlannerKind::kPortfolio));
+  EXPECT_EQ(report.plan.peak, 12_B);
   ASSERT_TRUE(report.hole.has_value());
-  // At 9 live b [0,2), x [4,8), y [8,12): 2 free below x.
-  EXPECT_EQ(report.hole->instant, 9);
-  EXPECT_EQ(report.hole->offset, 2_B);
-  EXPECT_EQ(report.hole->size, 2_B);
+  EXPECT_EQ(report.hole->instant, 0);
+  EXPECT_EQ(report.hole->offset, 4_B);
+  EXPECT_EQ(report.hole->size, 4_B);
   EXPECT_EQ(report.hole->above, "x");
-  // Without x: b and y, 6. Cut at 9: a and x, 8; then b, x and y, 10.
-  EXPECT_EQ(report.hole->saves_moved, 6_B);
-  EXPECT_EQ(report.hole->saves_split, 2_B);
-  EXPECT_THAT(to_text(report), HasSubstr("falls by 6 B at least"));
+  EXPECT_EQ(report.hole->saves_moved, 4_B);
+  EXPECT_EQ(report.hole->saves_split, 4_B);
+  EXPECT_EQ(report.hole->split_at, 9);
+  EXPECT_THAT(to_text(report), HasSubstr("falls by 4 B at least"));
 }
 
 // The inputs of a join in their output, beside a buffer that is spilled from a pool of 8 bytes.
