@@ -67,8 +67,8 @@ struct MemoryPlan {
   Bytes stored_bytes{};  // the model's tensors as stored, before --quant
   PhasePlan prefill{};
   PhasePlan decode{};
-  Bytes activations{};  // part of compute: activation_bytes(), or the textbook's A under its
-                        // policy, or all of it under llama_cpp's
+  Bytes activations{};     // part of compute: activation_bytes(), or the textbook's A under its
+                           // policy, or all of it under llama_cpp's
   Bytes scratch{};         // part of compute: scratch_bytes(), or 0 under those two policies
   Breakdown breakdown{};   // for scenario.strategy
   Bytes cache_capacity{};  // block-cache only: as given, or what the limit leaves

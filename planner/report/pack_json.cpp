@@ -19,6 +19,38 @@ Json pack_pools_json(const PackReport& report) {
   return pools;
 }
 
+// Why the peak is where it is, and what proves the bound or the refusal.
+void add_explanation(Json& json, const PackReport& report) {
+  const bool placed = has_plan(report);
+  if (report.conflict) {
+    json["conflict"] = Json{{"buffers", report.conflict->buffers},
+                            {"names", report.conflict->names},
+                            {"irreducible", report.conflict->irreducible}};
+  }
+  if (report.bound) {
+    json["bound"] = Json{{"kind", report.bound->kind},
+                         {"buffers", report.bound->buffers},
+                         {"names", report.bound->names}};
+  }
+  for (const PeakBuffer& buffer : report.largest) {
+    json["largest"].push_back(Json{{"name", buffer.name},
+                                   {"offset", placed ? Json(buffer.offset.count()) : Json(nullptr)},
+                                   {"size_bytes", buffer.size.count()},
+                                   {"instants", buffer.lifetime},
+                                   {"saves_bytes", buffer.saves.count()}});
+  }
+  if (report.hole) {
+    json["hole"] = Json{{"offset", report.hole->offset.count()},
+                        {"size_bytes", report.hole->size.count()},
+                        {"above", report.hole->above},
+                        {"above_instants", report.hole->above_lifetime},
+                        {"instant", report.hole->instant},
+                        {"saves_moved_bytes", or_null(report.hole->saves_moved)},
+                        {"saves_split_bytes", or_null(report.hole->saves_split)},
+                        {"split_at", report.hole->split_at}};
+  }
+}
+
 }  // namespace
 
 std::string to_json(const PackReport& report) {
@@ -56,33 +88,7 @@ std::string to_json(const PackReport& report) {
            {"conflict", nullptr},
            {"unplaced", report.unplaced},
            {"notes", report.notes}};
-  if (report.conflict) {
-    json["conflict"] = Json{{"buffers", report.conflict->buffers},
-                            {"names", report.conflict->names},
-                            {"irreducible", report.conflict->irreducible}};
-  }
-  if (report.bound) {
-    json["bound"] = Json{{"kind", report.bound->kind},
-                         {"buffers", report.bound->buffers},
-                         {"names", report.bound->names}};
-  }
-  for (const PeakBuffer& buffer : report.largest) {
-    json["largest"].push_back(Json{{"name", buffer.name},
-                                   {"offset", placed ? Json(buffer.offset.count()) : Json(nullptr)},
-                                   {"size_bytes", buffer.size.count()},
-                                   {"instants", buffer.lifetime},
-                                   {"saves_bytes", buffer.saves.count()}});
-  }
-  if (report.hole) {
-    json["hole"] = Json{{"offset", report.hole->offset.count()},
-                        {"size_bytes", report.hole->size.count()},
-                        {"above", report.hole->above},
-                        {"above_instants", report.hole->above_lifetime},
-                        {"instant", report.hole->instant},
-                        {"saves_moved_bytes", or_null(report.hole->saves_moved)},
-                        {"saves_split_bytes", or_null(report.hole->saves_split)},
-                        {"split_at", report.hole->split_at}};
-  }
+  add_explanation(json, report);
   return printed(json);
 }
 

@@ -130,8 +130,8 @@ TEST(LlamaGraphTest, CellsThatAreRead) {
   const LlamaContext context = llama_context(measured.model, {.n_ctx = 4096});
   const auto leaves = [&](const LlamaRun& run) {
     Bytes total;
-    for (const GgmlTensor& tensor :
-         llama_graph(measured.model, measured.weights, context, run)->graph.tensors) {
+    const GgmlGraph graph = llama_graph(measured.model, measured.weights, context, run)->graph;
+    for (const GgmlTensor& tensor : graph.tensors) {
       if (tensor.leaf && !tensor.external) total += tensor.bytes;
     }
     return total;
