@@ -11,8 +11,13 @@
 namespace tidemark {
 namespace {
 
-constexpr int kEvictions = 8;  // one by one, before all that ends too high goes
-constexpr int kReturns = 12;   // of bodies, by planning anew
+constexpr int64_t kEvictions = 8;  // one by one, before all that ends too high goes
+constexpr int64_t kReturns = 12;   // of bodies, by planning anew
+// Of large pools fewer: bodies in all plans, and in all sums of loads, of what may come back.
+constexpr int64_t kPlannedAnew = 300'000;
+constexpr int64_t kLookedAt = 3'000'000;
+constexpr int64_t kMostLooks = 1000;
+constexpr int64_t kMostVisits = 30'000'000;  // of pieces, to find free space for what may come back
 constexpr int64_t kNodes = 10'000;
 constexpr int64_t kPlacements = 200'000;
 
@@ -89,7 +94,9 @@ PoolSettlement::PoolSettlement(const Problem& problem, const std::vector<Body>& 
 void PoolSettlement::settle() {
   std::vector<size_t> kept = within_the_load();
   bool settled = try_all(kept);
-  for (int round = 0; round < kEvictions && !settled; ++round) {
+  const int64_t evictions =
+      std::clamp<int64_t>(kPlannedAnew / std::max<int64_t>(std::ssize(asked_), 1), 1, kEvictions);
+  for (int64_t round = 0; round < evictions && !settled; ++round) {
     const auto worst = std::ranges::min_element(kept, {}, [&](size_t i) { return worth(i); });
     if (worst == kept.end() || !may_leave_[*worst]) break;
     kept.erase(worst);
@@ -183,6 +190,7 @@ void PoolSettlement::add(const std::vector<size_t>& order) {
   }
   for (const size_t i : order) {
     if (stands_[i]) continue;
+    if (may_leave_[i] && floor.visits() > kMostVisits) break;
     const Body& body = bodies_[i];
     const bool fixed = body.base && body.ever_live();
     const Bytes base = fixed ? *body.base : floor.lowest(i);
@@ -199,13 +207,16 @@ void PoolSettlement::bring_back() {
   std::erase_if(order, [&](size_t i) { return stands_[i]; });
   std::ranges::stable_sort(order, {}, [&](size_t i) { return -costs_[i]; });
   add(order);
-  int tries = 0;
+  const int64_t size = std::max<int64_t>(std::ssize(asked_), 1);
+  int64_t plans = std::clamp<int64_t>(kPlannedAnew / size, 1, kReturns);
+  int64_t looks = std::clamp<int64_t>(kLookedAt / size, plans, kMostLooks);
   for (const size_t i : order) {
-    if (stands_[i] || tries == kReturns || (options_.stop && options_.stop())) continue;
+    if (stands_[i]) continue;
+    if (plans == 0 || looks-- == 0 || (options_.stop && options_.stop())) break;
     std::vector<size_t> more = standing();
     more.insert(std::ranges::lower_bound(more, i), i);
     if (request_.capacity && *request_.capacity < load_of(bodies_at(more))) continue;
-    ++tries;
+    --plans;
     try_all(more);
   }
 }
