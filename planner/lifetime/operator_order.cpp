@@ -26,7 +26,7 @@ uint64_t mixed_all(uint64_t hash, const Container& values) {
 
 uint64_t hash_of(const Piece& piece) {
   uint64_t hash = mixed(static_cast<uint64_t>(piece.entry.count()), piece.ops.size());
-  for (const PieceOp& op : piece.ops) {
+  for (const CutOp& op : piece.ops) {
     hash = mixed(hash, static_cast<uint64_t>(op.writes.count()));
     hash = mixed_all(mixed_all(hash, op.before), op.reads);
   }

@@ -83,7 +83,7 @@ class PieceMaker {
 
   void add_op(Piece& piece, Interval<size_t> steps, size_t step) {
     const Op& op = graph_.op(schedule_.order[step]);
-    PieceOp made;
+    CutOp made;
     for (const OpId before : graph_.predecessors(op.id)) {
       const size_t at = flows_.step_of(before);
       if (steps.contains(at)) made.before.push_back(at - steps.lower);
@@ -214,7 +214,7 @@ bool is_ready(const Piece& piece, OpSet done, size_t op) {
 }
 
 OpEffect effect_of(const Piece& piece, OpSet done, Bytes memory, size_t op) {
-  const PieceOp& run = piece.ops[op];
+  const CutOp& run = piece.ops[op];
   OpEffect effect{.load = memory + run.writes, .after = memory + run.keeps};
   for (const size_t tensor : run.reads) {
     if (ends_with(piece.tensors[tensor], done, op)) effect.after -= piece.tensors[tensor].size;

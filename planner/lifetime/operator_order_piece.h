@@ -23,18 +23,18 @@ struct PieceTensor {
   bool operator==(const PieceTensor&) const = default;
 };
 
-struct PieceOp {
+struct CutOp {
   std::vector<size_t> before{};      // ops of the piece that it reads from
   std::vector<size_t> reads{};       // tensors of the piece, each once
   std::vector<size_t> overwrites{};  // of these, what its output may take the place of
   Bytes writes{};                    // into the arena
   Bytes keeps{};                     // of that, what is read by anyone
   Bytes leaves{};                    // of that, what is read after the piece
-  bool operator==(const PieceOp&) const = default;
+  bool operator==(const CutOp&) const = default;
 };
 
 struct Piece {
-  std::vector<PieceOp> ops{};
+  std::vector<CutOp> ops{};
   std::vector<PieceTensor> tensors{};
   Bytes entry{};        // tensors of the piece that are live when it begins
   Bytes first_extra{};  // live in the first step alone: inputs of the graph that nobody reads

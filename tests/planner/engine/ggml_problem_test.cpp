@@ -227,7 +227,7 @@ class EveryChoice {
   std::vector<std::optional<TensorId>> over_;
 };
 
-RC_GTEST_PROP(GgmlProblemLaw, NoChoiceOfWhatIsOverwrittenHasALowerLoad, ()) {
+RC_GTEST_PROP(GgmlProblemLaw, WhatIsOverwrittenChangesNoLoad, ()) {
   const GgmlGraph graph = *any_graph(10);
   RC_ASSERT(EveryChoice(graph).least_load() ==
             peak_load(packed(graph, GgmlInPlace::kWithGlu)).count());

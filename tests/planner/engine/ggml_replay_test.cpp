@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ReadWithoutAPlace", at({-1, 0, 64, 128}), 256, kNoPlace, TensorId(1), TensorId(0)}),
     [](const auto& row) { return row.param.name; });
 
-TEST(GgmlReplayRuleTest, InPlaceOnlyWhereItIsAllowed) {
+TEST(GgmlReplayRuleTest, InPlaceWhereItIsAllowedAlone) {
   const auto faults = replay(four(), at({0, 64, 64, 128}), Bytes::of(224), GgmlInPlace::kNone);
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].message, "at \"b\" (2): \"a\" (1) is written over by its reader");
