@@ -1,27 +1,13 @@
-// Planning time against the number of buffers, planner beside planner in one run. Instances are
-// random but seeded: sizes of 1 to 4,096 units, lifetimes of 1 to 64 steps, about 40 buffers live
-// at a time.
+// Planning time against the number of buffers, planner beside planner in one run, on the instances
+// of random_problem.h.
 #include <benchmark/benchmark.h>
-
-#include <random>
 
 #include "planner/alloc/planners.h"
 #include "planner/alloc/validate.h"
+#include "random_problem.h"
 
 namespace tidemark {
 namespace {
-
-Problem random_problem(int64_t count) {
-  std::mt19937_64 random(static_cast<uint64_t>(count));
-  Problem problem;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto start = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
-    const auto length = static_cast<int64_t>(1 + random() % 64);
-    problem.buffers.push_back({.size = Bytes::of(static_cast<int64_t>(1 + random() % 4096)),
-                               .lifetime = {start, start + length}});
-  }
-  return problem;
-}
 
 void place(benchmark::State& state, PlannerKind kind) {
   const Problem problem = random_problem(state.range(0));

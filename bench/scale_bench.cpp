@@ -2,11 +2,10 @@
 //
 //   scale_bench [--most-seconds S] [--largest N] [PLANNER...]
 //
-// Instances are random but seeded: sizes of 1 to 4,096 units, lifetimes of 1 to 64 steps, about 33
-// buffers live at a time. Each planner stops growing once it took more than S seconds (default 20)
-// of CPU time. Every run is a process of its own, so that its memory is its own: peak resident
-// memory with the instance, the plan and the program. Every plan is judged, outside the time.
-// bench/plot_scale.py draws the picture.
+// Instances are those of random_problem.h. Each planner stops growing once it took more than S
+// seconds (default 20) of CPU time. Every run is a process of its own, so that its memory is its
+// own: peak resident memory with the instance, the plan and the program. Every plan is judged,
+// outside the time. bench/plot_scale.py draws the picture.
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,13 +13,13 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "planner/alloc/planners.h"
 #include "planner/alloc/validate.h"
+#include "random_problem.h"
 
 namespace tidemark {
 namespace {
@@ -61,18 +60,6 @@ Settings parse(int argc, char** argv) {
                          PlannerKind::kLowestFloor, PlannerKind::kPortfolio, PlannerKind::kExact};
   }
   return settings;
-}
-
-Problem random_problem(int64_t count) {
-  std::mt19937_64 random(static_cast<uint64_t>(count));
-  Problem problem;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto start = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
-    const auto length = static_cast<int64_t>(1 + random() % 64);
-    problem.buffers.push_back({.size = Bytes::of(static_cast<int64_t>(1 + random() % 4096)),
-                               .lifetime = {start, start + length}});
-  }
-  return problem;
 }
 
 Outcome measure(PlannerKind kind, int64_t count) {
