@@ -13,8 +13,8 @@ bool is_live_at(const Buffer& buffer, int64_t instant) {
                              [&](const auto& piece) { return piece.contains(instant); });
 }
 
-// The buffers live at the instant of the highest load, largest first, until they exceed the
-// capacity: without any one of them the rest is no larger than the capacity.
+// The buffers live at an instant at which the load exceeds the capacity, largest first, until they
+// exceed it: without any one of them the rest is no larger than the capacity.
 std::vector<BufferId> overloaded(const Problem& problem, Bytes capacity) {
   for (const Buffer& at : problem.buffers) {
     for (const Interval<int64_t>& piece : occupied_intervals(at)) {
@@ -46,12 +46,25 @@ Problem subset(const Problem& problem, const std::vector<BufferId>& ids) {
   return few;
 }
 
+// Buffers that stand anywhere fit one on the other when their sizes do.
+bool stand_anywhere(const Problem& problem, const std::vector<BufferId>& ids) {
+  return std::ranges::all_of(ids, [&](BufferId id) {
+    const Buffer& buffer = problem.buffers[id.index()];
+    return !buffer.offset && buffer.alignment.count() == 1;
+  });
+}
+
 Infeasibility of_plain(const Problem& problem, Bytes capacity, const ExactOptions& options) {
-  if (capacity < peak_load(problem)) return {overloaded(problem, capacity), true, true};
-  if (decide(problem, capacity, options).status != PlanStatus::kInfeasible) return {};
   Infeasibility found{.proved = true, .irreducible = true};
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    if (is_ever_live(problem.buffers[i])) found.buffers.push_back(BufferId::of(i));
+  if (capacity < peak_load(problem)) {
+    found.buffers = overloaded(problem, capacity);
+    if (stand_anywhere(problem, found.buffers)) return found;
+  } else if (decide(problem, capacity, options).status == PlanStatus::kInfeasible) {
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      if (is_ever_live(problem.buffers[i])) found.buffers.push_back(BufferId::of(i));
+    }
+  } else {
+    return {};
   }
   // What the rest does without is not needed; once needed, always needed.
   for (size_t k = 0; k < found.buffers.size();) {

@@ -19,7 +19,8 @@ struct Infeasibility {
 
 // Empty when the problem fits or no proof was found within `options.node_limit` nodes, which each
 // of the O(n) searches may use. Where the load alone exceeds the capacity, the buffers live at one
-// such instant, the largest ones, are named without a search.
+// such instant, the largest ones, are named; without a search when none has an alignment or a fixed
+// offset.
 // Groups are taken as one, and all members named; nothing is said where rectangles can not tell the
 // whole (body.h, Reduction::exact), or of pools and pairs.
 Infeasibility why_infeasible(const Problem& problem, Bytes capacity,

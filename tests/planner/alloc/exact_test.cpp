@@ -234,6 +234,15 @@ TEST(ConflictTest, TwoOfFour) {
   EXPECT_TRUE(why_infeasible(problem, Bytes::of(12)).buffers.empty());
 }
 
+// At multiples of 8, a under b ends at 11: the two of them are too much for 10 already, though 6
+// and 3 are not; c only brings the sum over 10.
+TEST(ConflictTest, PaddingLeavesOneOut) {
+  const Problem problem{{buffer("a", 0, 2, 6, 8), buffer("b", 0, 2, 3, 8), buffer("c", 0, 2, 2)}};
+  const Infeasibility why = why_infeasible(problem, Bytes::of(10));
+  EXPECT_TRUE(why.proved && why.irreducible);
+  EXPECT_THAT(why.buffers, ElementsAre(BufferId(0), BufferId(1)));
+}
+
 Result<CsvProblem> challenging(const std::string& name) {
   const char* folder = std::getenv("TIDEMARK_TEST_DATA");
   if (folder == nullptr) return one_error("TIDEMARK_TEST_DATA", "not set");
