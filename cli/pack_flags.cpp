@@ -41,9 +41,12 @@ void add_pack_flags(CLI::App& verb, PackCommand& command) {
   verb.add_flag("--map", command.map, "Draw the plan with letters");
   verb.footer(
       "Examples:\n"
-      "  tidemark plan minicpm-2b --show problem > minicpm.csv && tidemark pack minicpm.csv --map\n"
+      "  tidemark plan minicpm-2b --show problem | cut -d, -f1-5 > minicpm.csv && tidemark pack "
+      "minicpm.csv --map\n"
       "  tidemark pack minicpm.csv --pool sram=16MiB --pool dram --svg minicpm.svg\n"
       "  tidemark pack A.1048576.csv --capacity 1048576 --json\n"
+      "`--show problem` writes the plan's offsets too, which would fix every buffer: cut leaves "
+      "them out.\n"
       "--format csv writes the problem back with a column of offsets.\n"
       "Exit code 1 when it is proved infeasible or nothing was found, 130 when interrupted.");
 }
