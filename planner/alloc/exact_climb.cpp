@@ -30,10 +30,11 @@ Climb::Climb(const Instance& instance, std::vector<int32_t> part, uint64_t seed)
       part_(std::move(part)),
       shapes_(shapes_of(instance)),
       seed_(mixed(seed)),
+      one_in_(kDisturbed),
       starts_(kStarts) {
   const std::vector<int64_t> areas = areas_of(instance);
-  for (const int32_t item : part_) tolerance_ += areas[static_cast<size_t>(item)];
-  tolerance_ /= kTolerance;
+  for (const int32_t item : part_) area_ += areas[static_cast<size_t>(item)];
+  tolerance_ = area_ / kTolerance;
   current_.left = least_ = std::numeric_limits<int64_t>::max();
 }
 
@@ -58,7 +59,7 @@ Climb::Variant Climb::disturbed(const Variant& from) {
   } else {
     const uint64_t noise = uint64_t{8} << draw(7);
     for (uint32_t& factor : variant.factors) {
-      if (draw(kDisturbed) != 0) continue;
+      if (draw(one_in_) != 0) continue;
       factor = static_cast<uint32_t>(kOnce + draw(1024) * noise - 512 * noise);
     }
   }
@@ -66,10 +67,10 @@ Climb::Variant Climb::disturbed(const Variant& from) {
 }
 
 // What solved is run again as it is: the capacity has changed since.
-std::vector<Climb::Variant> Climb::next_variants() {
+std::vector<Climb::Variant> Climb::next_variants(size_t count) {
   std::vector<Variant> variants;
   if (std::exchange(solved_, false)) variants.push_back(current_);
-  while (variants.size() < kLanes) {
+  while (variants.size() < count) {
     variants.push_back(starts_ > 0 ? drawn() : disturbed(current_));
     starts_ = std::max<int64_t>(0, starts_ - 1);
   }
@@ -77,6 +78,10 @@ std::vector<Climb::Variant> Climb::next_variants() {
 }
 
 void Climb::begin_again() {
+  constexpr std::array<int64_t, 4> kTolerances{100, 300, 1000, 10'000};
+  constexpr std::array<uint64_t, 4> kRates{3, 10, 30, 100};
+  tolerance_ = area_ / kTolerances[draw(kTolerances.size())];
+  one_in_ = kRates[draw(kRates.size())];
   idle_runs_ = 0;
   least_ = current_.left = std::numeric_limits<int64_t>::max();
   if (!winner_.factors.empty() && draw(2) == 0) {
@@ -99,12 +104,12 @@ void Climb::take(Variant variant, bool starting) {
 Outcome Climb::step(Lanes& lanes, int64_t node_limit) {
   if (idle_runs_ >= kMostIdleRuns) begin_again();
   const bool starting = starts_ > 0;
-  std::vector<Variant> variants = next_variants();
+  std::vector<Variant> variants =
+      next_variants(static_cast<size_t>(std::clamp<int64_t>(node_limit, 1, kLanes)));
   const auto size = static_cast<int64_t>(part_.size());
-  const Patience patience{
-      .nodes = std::min(std::max(kNodesPerRun, kNodesPerItem * size),
-                        std::max<int64_t>(1, node_limit / std::ssize(variants))),
-      .idle_nodes = std::max(kIdleNodes, size)};
+  const Patience patience{.nodes = std::min(std::max(kNodesPerRun, kNodesPerItem * size),
+                                            node_limit / std::ssize(variants)),
+                          .idle_nodes = std::max(kIdleNodes, size)};
   std::vector<Run> runs;
   for (Variant& variant : variants) {
     runs.push_back({.order = variant.order, .patience = patience});

@@ -25,8 +25,9 @@ class Climb {
   // `part`: numbers of items, of one part of the instance, which must outlive the climb.
   Climb(const Instance& instance, std::vector<int32_t> part, uint64_t seed);
 
-  // One batch of runs. kSolved: the offsets are in `lanes`; the next step should be made at a lower
-  // capacity. kFailed: proved that the part does not fit.
+  // One batch of runs, of at most `node_limit` > 0 nodes together. kSolved: the offsets are in
+  // `lanes`; the next step should be made at a lower capacity. kFailed: proved that the part does
+  // not fit.
   Outcome step(Lanes& lanes, int64_t node_limit);
 
   const std::vector<int32_t>& part() const { return part_; }
@@ -40,16 +41,18 @@ class Climb {
   uint64_t draw(uint64_t below);
   Variant drawn();
   Variant disturbed(const Variant& from);
-  std::vector<Variant> next_variants();
+  std::vector<Variant> next_variants(size_t count);
   void begin_again();
   void take(Variant variant, bool starting);
 
   const Instance& instance_;
   std::vector<int32_t> part_{};
   int32_t shapes_ = 0;
+  int64_t area_ = 0;       // of the part, as least_left counts it
   int64_t tolerance_ = 0;  // of area left, within which a variant counts as good as the last
   uint64_t seed_ = 0;
   uint64_t draws_ = 0;
+  uint64_t one_in_ = 1;  // of so many factors one is drawn anew in a disturbed order
   Variant current_{};
   Variant winner_{};     // the last that solved; no factors when none has
   bool solved_ = false;  // has the current one solved, at the capacity before?

@@ -19,9 +19,9 @@ using exact::Lanes;
 using exact::Outcome;
 
 // Of one try at one capacity, at first, for each item; fewer when the limit is low, so that it
-// allows several tries. A try that meets no trouble needs little more than one.
+// allows more than one. A try that meets no trouble needs little more than one.
 constexpr int64_t kNodesPerTry = 40;
-constexpr int64_t kTriesAtLeast = 8;
+constexpr int64_t kTriesAtLeast = 2;
 
 int64_t first_budget(int64_t items, int64_t node_limit) {
   return std::min(kNodesPerTry * items, std::max(items + items / 2, node_limit / kTriesAtLeast));
