@@ -2,14 +2,38 @@
 // numbers that are estimates are listed in `estimates` and shown as such.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/base/bytes.h"
 #include "planner/base/quantity.h"
 
 namespace tidemark {
+
+// Instruction set of the processor, as far as weights are laid out for it.
+enum class DeviceIsa { kUnknown, kArm, kX86 };
+
+// Whose rules decide when an app has too much.
+enum class DeviceOs { kLinux, kAndroid, kIos, kMacos };
+std::string_view name_of(DeviceOs os);  // "linux", "android", "ios", "macos"
+std::optional<DeviceOs> parse_device_os(std::string_view name);
+
+enum class ReadOrder { kSequential, kRandom };
+std::string_view name_of(ReadOrder order);  // "sequential", "random"
+std::optional<ReadOrder> parse_read_order(std::string_view name);
+
+// One measured point of the storage: `rate` while `depth` requests of `request` bytes are kept in
+// flight.
+struct StoragePoint {
+  ReadOrder order = ReadOrder::kRandom;
+  Bytes request{};
+  int64_t depth = 1;
+  BytesPerSecond rate{};
+  bool operator==(const StoragePoint&) const = default;
+};
 
 struct DeviceSpec {
   std::string name{};
@@ -21,8 +45,12 @@ struct DeviceSpec {
   BytesPerSecond memory_bandwidth{};      // effective, not peak
   BytesPerSecond flash_read{};            // large sequential reads
   Duration flash_latency{};               // of one request
+  std::vector<StoragePoint> storage{};    // measured points; empty = the two numbers above alone
   OpsPerSecond compute{};                 // int8, sustained
   Bytes page_size{};
+  DeviceIsa isa = DeviceIsa::kUnknown;
+  DeviceOs os = DeviceOs::kLinux;
+  Bytes swap{};                          // compressed memory or a swap file: bytes it may take in
   std::vector<std::string> estimates{};  // keys whose value is an estimate
 };
 

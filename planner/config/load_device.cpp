@@ -12,6 +12,9 @@ namespace {
 using literals::operator""_B;
 using literals::operator""_GiB;
 
+constexpr int64_t kMostStoragePoints = 100;
+constexpr int64_t kMostStorageDepth = 1024;
+
 // What one app can use: stated, or the rest of the memory when the system's share is.
 Bytes read_app_available(YamlMap& map, Bytes ram_total) {
   const bool has_available = map.has("app_available");
@@ -40,6 +43,73 @@ Bytes read_page_size(YamlMap& map) {
               "pages are 4 KiB or 16 KiB on most machines");
   }
   return page;
+}
+
+DeviceIsa read_isa(YamlMap& map) {
+  if (!map.has("isa")) return DeviceIsa::kUnknown;
+  const std::string isa = map.text("isa").value_or("arm");
+  if (isa == "arm" || isa == "x86") return isa == "arm" ? DeviceIsa::kArm : DeviceIsa::kX86;
+  map.error("isa", fmt::format("{} is not known", in_quotes(isa)), "there are: arm, x86");
+  return DeviceIsa::kUnknown;
+}
+
+DeviceOs read_os(YamlMap& map) {
+  if (!map.has("os")) return DeviceOs::kLinux;
+  const std::optional<std::string> name = map.text("os");
+  if (!name) return DeviceOs::kLinux;
+  const std::optional<DeviceOs> os = parse_device_os(*name);
+  if (!os) {
+    map.error("os", fmt::format("{} is not a system", in_quotes(*name)),
+              "linux, android, ios or macos");
+  }
+  return os.value_or(DeviceOs::kLinux);
+}
+
+StoragePoint read_storage_point(YamlMap& entry) {
+  StoragePoint point;
+  const std::string order = entry.text("order").value_or("random");
+  if (const auto parsed = parse_read_order(order)) {
+    point.order = *parsed;
+  } else {
+    entry.error("order", fmt::format("{} is not an order of reads", in_quotes(order)),
+                "sequential or random");
+  }
+  point.request = entry.bytes("request", 1_B, 1_GiB).value_or(1_B);
+  if (entry.has("depth")) point.depth = entry.integer("depth", 1, kMostStorageDepth).value_or(1);
+  point.rate = entry.bandwidth("rate").value_or(BytesPerSecond::of(1));
+  entry.finish();
+  return point;
+}
+
+// Points of one order and depth, by size of the request: a larger request may not take less time.
+bool slower_though_smaller(const StoragePoint& small, const StoragePoint& large) {
+  return small.order == large.order && small.depth == large.depth &&
+         small.request <= large.request &&
+         transfer_time(small.request, small.rate) > transfer_time(large.request, large.rate);
+}
+
+std::vector<StoragePoint> read_storage(YamlMap& map) {
+  std::vector<StoragePoint> points;
+  if (!map.has("storage")) return points;
+  for (YamlMap& entry : map.map_list("storage")) {
+    const StoragePoint point = read_storage_point(entry);
+    for (const StoragePoint& other : points) {
+      const bool is_repeated = other.order == point.order && other.depth == point.depth &&
+                               other.request == point.request;
+      if (is_repeated) {
+        entry.error("request", "is measured twice at this order and depth");
+      } else if (slower_though_smaller(point, other) || slower_though_smaller(other, point)) {
+        entry.error("rate", "lets a larger request take less time than a smaller one",
+                    "rate is bytes by time at that size, not the peak of the device");
+      }
+    }
+    points.push_back(point);
+    if (std::ssize(points) > kMostStoragePoints) {
+      map.error("storage", fmt::format("has more than {} points", kMostStoragePoints));
+      break;
+    }
+  }
+  return points;
 }
 
 std::vector<std::string> read_estimates(YamlMap& map) {
@@ -73,8 +143,12 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   device.memory_bandwidth = map->bandwidth("memory_bandwidth").value_or(BytesPerSecond{});
   device.flash_read = map->bandwidth("flash_read").value_or(BytesPerSecond{});
   device.flash_latency = map->duration("flash_latency").value_or(Duration{});
+  device.storage = read_storage(*map);
   device.compute = map->compute_rate("compute").value_or(OpsPerSecond{});
   device.page_size = read_page_size(*map);
+  device.isa = read_isa(*map);
+  device.os = read_os(*map);
+  if (map->has("swap")) device.swap = map->bytes("swap").value_or(Bytes{});
   device.estimates = read_estimates(*map);
   map->finish();
   if (has_errors(document.diagnostics())) return document.diagnostics();

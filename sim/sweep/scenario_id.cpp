@@ -111,15 +111,26 @@ void add_model(CanonicalText& text, const ModelSpec& model) {
 
 void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
-               memory_bandwidth, flash_read, flash_latency, compute, page_size, estimates] = device;
+               memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, isa, os,
+               swap, estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
   text.add("device.memory_bandwidth", memory_bandwidth.count());
   text.add("device.flash_read", flash_read.count());
   text.add("device.flash_latency", flash_latency.count());
+  for (const auto& [order, request, depth, rate] : storage) {
+    text.add("device.storage.order", static_cast<int64_t>(order));
+    text.add("device.storage.request", request);
+    text.add("device.storage.depth", depth);
+    text.add("device.storage.rate", rate.count());
+  }
+  if (os != DeviceOs::kLinux) text.add("device.os", name_of(os));
+  if (swap > Bytes{}) text.add("device.swap", swap);
   text.add("device.compute", compute.count());
   text.add("device.page_size", page_size);
+  // Rows kept from before it was there are of devices that do not state it.
+  if (isa == DeviceIsa::kX86) text.add("device.isa", "x86");
 }
 
 void add_engine(CanonicalText& text, const EngineProfile& engine) {

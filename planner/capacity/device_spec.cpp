@@ -1,0 +1,49 @@
+#include "planner/capacity/device_spec.h"
+
+#include <array>
+
+#include "planner/base/check.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<DeviceOs, 4> kSystems{DeviceOs::kLinux, DeviceOs::kAndroid, DeviceOs::kIos,
+                                           DeviceOs::kMacos};
+constexpr std::array<ReadOrder, 2> kOrders{ReadOrder::kSequential, ReadOrder::kRandom};
+
+template <typename Kinds>
+std::optional<typename Kinds::value_type> find_kind(const Kinds& kinds, std::string_view name) {
+  for (const auto kind : kinds) {
+    if (name_of(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(DeviceOs os) {
+  switch (os) {
+    case DeviceOs::kLinux:
+      return "linux";
+    case DeviceOs::kAndroid:
+      return "android";
+    case DeviceOs::kIos:
+      return "ios";
+    case DeviceOs::kMacos:
+      return "macos";
+  }
+  check(false, "every system has a name");
+  return {};
+}
+
+std::optional<DeviceOs> parse_device_os(std::string_view name) { return find_kind(kSystems, name); }
+
+std::string_view name_of(ReadOrder order) {
+  return order == ReadOrder::kSequential ? "sequential" : "random";
+}
+
+std::optional<ReadOrder> parse_read_order(std::string_view name) {
+  return find_kind(kOrders, name);
+}
+
+}  // namespace tidemark
