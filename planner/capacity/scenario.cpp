@@ -19,12 +19,16 @@ constexpr NameTable<StrategyKind, 4> kStrategies = {{
     {StrategyKind::kBlockCache, "block-cache"},
 }};
 
-constexpr NameTable<CachePolicy, 4> kCachePolicies = {{
+constexpr NameTable<CachePolicy, 8> kCachePolicies = {{
     {CachePolicy::kLru, "lru"},
     {CachePolicy::kMru, "mru"},
     {CachePolicy::kPinned, "pinned"},
     {CachePolicy::kNextUse, "next-use"},
 }};
+    {CachePolicy::kFifo, "fifo"},
+    {CachePolicy::kClock, "clock"},
+    {CachePolicy::kLfu, "lfu"},
+    {CachePolicy::kRandom, "random"},
 
 constexpr NameTable<OpOrder, 2> kOpOrders = {{
     {OpOrder::kProgram, "program"},

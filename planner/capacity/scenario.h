@@ -22,8 +22,10 @@ std::string_view name_of(
     StrategyKind kind);  // "resident", "layerwise", "double-buffer", "block-cache"
 std::optional<StrategyKind> parse_strategy(std::string_view name);
 
-enum class CachePolicy { kLru, kMru, kPinned, kNextUse };
-std::string_view name_of(CachePolicy policy);  // "lru", "mru", "pinned", "next-use"
+// Whom a block cache evicts; what each does stands in sim/memory/eviction_policy.h.
+enum class CachePolicy { kLru, kMru, kPinned, kNextUse, kFifo, kClock, kLfu, kRandom };
+// "lru", "mru", "pinned", "next-use", "fifo", "clock", "lfu", "random"
+std::string_view name_of(CachePolicy policy);
 std::optional<CachePolicy> parse_cache_policy(std::string_view name);
 
 // In which order the ops of a pass run.

@@ -41,7 +41,8 @@ std::vector<std::string> strategy_names() {
 
 std::vector<std::string> cache_policy_names() {
   return names_of(std::array{CachePolicy::kLru, CachePolicy::kMru, CachePolicy::kPinned,
-                             CachePolicy::kNextUse});
+                             CachePolicy::kNextUse, CachePolicy::kFifo, CachePolicy::kClock,
+                             CachePolicy::kLfu, CachePolicy::kRandom});
 }
 
 std::vector<std::string> planner_names() {

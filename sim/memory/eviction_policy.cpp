@@ -10,18 +10,16 @@
 namespace tidemark {
 namespace {
 
-// Resident blocks in order of last access, oldest first, and where each stands in that order.
-class RecencyPolicy : public EvictionPolicy {
+// Resident blocks in a list that a load joins at the end, and where each stands in it.
+class ListPolicy : public EvictionPolicy {
  public:
-  explicit RecencyPolicy(int64_t blocks) : place_(static_cast<size_t>(blocks)) {}
+  explicit ListPolicy(int64_t blocks) : place_(static_cast<size_t>(blocks)) {}
 
   void on_load(UnitId block) override {
     std::optional<Place>& place = place_.at(block.index());
     check(!place.has_value(), "a block is loaded once until it is evicted");
     place = order_.insert(order_.end(), block);
   }
-
-  void on_access(UnitId block) override { order_.splice(order_.end(), order_, place_of(block)); }
 
   void on_evict(UnitId block) override {
     order_.erase(place_of(block));
@@ -34,34 +32,80 @@ class RecencyPolicy : public EvictionPolicy {
     return order_;
   }
 
+  void to_the_end(UnitId block) { order_.splice(order_.end(), order_, place_of(block)); }
+
+  void check_resident(UnitId block) const {
+    check(place_.at(block.index()).has_value(), "the block is not resident");
+  }
+
  private:
   using Place = std::list<UnitId>::iterator;
 
   Place place_of(UnitId block) const {
-    const std::optional<Place>& place = place_.at(block.index());
-    check(place.has_value(), "the block is not resident");
-    return *place;
+    check_resident(block);
+    return *place_[block.index()];
   }
 
   std::list<UnitId> order_{};
   std::vector<std::optional<Place>> place_;
 };
 
-class Lru : public RecencyPolicy {
+class Lru : public ListPolicy {
  public:
-  using RecencyPolicy::RecencyPolicy;
+  using ListPolicy::ListPolicy;
+  void on_access(UnitId block) override { to_the_end(block); }
   UnitId victim() override { return order().front(); }
 };
 
-class Mru : public RecencyPolicy {
+class Mru : public ListPolicy {
  public:
-  using RecencyPolicy::RecencyPolicy;
+  using ListPolicy::ListPolicy;
+  void on_access(UnitId block) override { to_the_end(block); }
   UnitId victim() override { return order().back(); }
+};
+
+class Fifo : public ListPolicy {
+ public:
+  using ListPolicy::ListPolicy;
+  void on_access(UnitId block) override { check_resident(block); }
+  UnitId victim() override { return order().front(); }
+};
+
+// The circle cut open at the hand: what the hand passes goes to the end.
+class Clock : public ListPolicy {
+ public:
+  explicit Clock(int64_t blocks)
+      : ListPolicy(blocks), accessed_(static_cast<size_t>(blocks), false) {}
+
+  void on_load(UnitId block) override {
+    ListPolicy::on_load(block);
+    accessed_[block.index()] = true;
+  }
+
+  void on_access(UnitId block) override {
+    check_resident(block);
+    accessed_[block.index()] = true;
+  }
+
+  UnitId victim() override {
+    while (accessed_[order().front().index()]) {
+      accessed_[order().front().index()] = false;
+      to_the_end(order().front());
+    }
+    return order().front();
+  }
+
+ private:
+  std::vector<bool> accessed_;  // since the hand last passed
 };
 
 }  // namespace
 
 std::unique_ptr<EvictionPolicy> make_lru(int64_t blocks) { return std::make_unique<Lru>(blocks); }
 std::unique_ptr<EvictionPolicy> make_mru(int64_t blocks) { return std::make_unique<Mru>(blocks); }
+std::unique_ptr<EvictionPolicy> make_fifo(int64_t blocks) { return std::make_unique<Fifo>(blocks); }
+std::unique_ptr<EvictionPolicy> make_clock(int64_t blocks) {
+  return std::make_unique<Clock>(blocks);
+}
 
 }  // namespace tidemark

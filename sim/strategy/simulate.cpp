@@ -8,6 +8,7 @@
 
 #include "planner/base/units.h"
 #include "planner/report/parts.h"
+#include "sim/memory/make_policy.h"
 #include "sim/strategy/access_run.h"
 #include "sim/strategy/decoder.h"
 #include "sim/strategy/run_input.h"
@@ -31,16 +32,16 @@ std::vector<Bytes> sizes_of(const std::vector<WeightUnit>& units) {
   return sizes;
 }
 
-std::unique_ptr<EvictionPolicy> make_policy(CachePolicy policy, const Itinerary& itinerary,
-                                            const std::vector<Bytes>& sizes) {
-  const auto blocks = static_cast<int64_t>(sizes.size());
-  if (policy == CachePolicy::kMru) return make_mru(blocks);
-  if (policy != CachePolicy::kNextUse) return make_lru(blocks);  // pinned is lru with pinned blocks
+std::unique_ptr<EvictionPolicy> policy_of(const Scenario& scenario, const Itinerary& itinerary,
+                                          const std::vector<Bytes>& sizes) {
   std::vector<UnitId> sequence;
-  const int64_t visits = itinerary.visits();
-  sequence.reserve(static_cast<size_t>(visits));
-  for (int64_t visit = 0; visit < visits; ++visit) sequence.push_back(itinerary.unit_at(visit));
-  return make_next_use(sequence, sizes);
+  if (scenario.cache.policy == CachePolicy::kNextUse) {
+    const int64_t visits = itinerary.visits();
+    sequence.reserve(static_cast<size_t>(visits));
+    for (int64_t visit = 0; visit < visits; ++visit) sequence.push_back(itinerary.unit_at(visit));
+  }
+  return make_policy(name_of(scenario.cache.policy),
+                     {.sizes = sizes, .sequence = sequence, .seed = scenario.seed});
 }
 
 // One run and everything it is made of. Nothing outlives it but the report.
@@ -102,8 +103,7 @@ class Run {
         break;
     }
     std::vector<Bytes> sizes = sizes_of(plan_.units);
-    std::unique_ptr<EvictionPolicy> policy =
-        make_policy(scenario_.cache.policy, input_.itinerary, sizes);
+    std::unique_ptr<EvictionPolicy> policy = policy_of(scenario_, input_.itinerary, sizes);
     cache_.emplace(std::move(sizes), input_.cache_capacity, std::move(policy), input_.pinned);
     return make_block_cache_loader(store_, input_.itinerary, *cache_);
   }

@@ -17,11 +17,12 @@ TEST(ScenarioTest, StrategiesAreReadAsTheyAreWritten) {
 
 TEST(ScenarioTest, CachePoliciesAreReadAsTheyAreWritten) {
   for (const CachePolicy policy :
-       {CachePolicy::kLru, CachePolicy::kMru, CachePolicy::kPinned, CachePolicy::kNextUse}) {
+       {CachePolicy::kLru, CachePolicy::kMru, CachePolicy::kPinned, CachePolicy::kNextUse,
+        CachePolicy::kFifo, CachePolicy::kClock, CachePolicy::kLfu, CachePolicy::kRandom}) {
     EXPECT_EQ(parse_cache_policy(name_of(policy)), policy);
   }
   EXPECT_EQ(name_of(CachePolicy::kNextUse), "next-use");
-  EXPECT_EQ(parse_cache_policy("lfu"), std::nullopt);
+  EXPECT_EQ(parse_cache_policy("arc"), std::nullopt);
 }
 
 TEST(ScenarioTest, TheContextIsSharedOutAmongSequencesRoundedUp) {

@@ -4,105 +4,14 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <optional>
 #include <vector>
 
+#include "naive_cache.h"
 #include "sim/memory/block_cache.h"
 
 namespace tidemark {
 namespace {
-
-using Sequence = std::vector<UnitId>;
-
-Sequence cyclic(int64_t blocks, int64_t rounds) {
-  Sequence sequence;
-  for (int64_t i = 0; i < blocks * rounds; ++i) sequence.push_back(UnitId(i % blocks));
-  return sequence;
-}
-
-CacheStats run(BlockCache& cache, const Sequence& sequence) {
-  for (const UnitId block : sequence) cache.access(block);
-  return cache.stats();
-}
-
-// A cache from the definition: residents in a plain list with their last access, searched for each
-// victim.
-class NaiveCache {
- public:
-  struct Resident {
-    UnitId block{};
-    size_t last_access = 0;
-  };
-  // Is `a` a better victim than `b`?
-  using Better = std::function<bool(const Resident& a, const Resident& b)>;
-
-  NaiveCache(std::vector<Bytes> sizes, Bytes capacity, Better better)
-      : sizes_(std::move(sizes)), capacity_(capacity), better_(std::move(better)) {}
-
-  int64_t misses(const Sequence& sequence) {
-    int64_t count = 0;
-    for (size_t i = 0; i < sequence.size(); ++i) count += access(sequence[i], i) ? 0 : 1;
-    return count;
-  }
-
- private:
-  Bytes used() const {
-    Bytes sum;
-    for (const Resident& resident : residents_) sum += sizes_[resident.block.index()];
-    return sum;
-  }
-
-  bool access(UnitId block, size_t position) {
-    for (Resident& resident : residents_) {
-      if (resident.block == block) {
-        resident.last_access = position;
-        return true;
-      }
-    }
-    while (used() + sizes_[block.index()] > capacity_) {
-      auto victim = residents_.begin();
-      for (auto other = residents_.begin(); other != residents_.end(); ++other) {
-        if (better_(*other, *victim)) victim = other;
-      }
-      residents_.erase(victim);
-    }
-    residents_.push_back({.block = block, .last_access = position});
-    return false;
-  }
-
-  std::vector<Bytes> sizes_;
-  Bytes capacity_;
-  Better better_;
-  std::vector<Resident> residents_{};
-};
-
-struct Instance {
-  std::vector<Bytes> sizes{};
-  Bytes capacity{};
-  Sequence sequence{};
-};
-
-// Up to eight blocks, a capacity that holds each of them, up to a hundred accesses.
-Instance random_instance(int largest_size) {
-  Instance instance;
-  const auto blocks = *rc::gen::inRange<size_t>(1, 9);
-  Bytes largest;
-  Bytes sum;
-  for (size_t i = 0; i < blocks; ++i) {
-    const Bytes size = Bytes::of(*rc::gen::inRange(1, largest_size + 1));
-    instance.sizes.push_back(size);
-    largest = std::max(largest, size);
-    sum += size;
-  }
-  instance.capacity = Bytes::of(*rc::gen::inRange(largest.count(), sum.count() + 1));
-  const auto length = *rc::gen::inRange<size_t>(0, 100);
-  for (size_t i = 0; i < length; ++i) {
-    instance.sequence.push_back(UnitId::of(*rc::gen::inRange<size_t>(0, blocks)));
-  }
-  return instance;
-}
 
 BlockCache lru_cache(const Instance& instance) {
   return BlockCache(instance.sizes, instance.capacity,
@@ -253,57 +162,6 @@ TEST(PolicyLawsTest, ACacheThatHoldsEverythingMissesEachBlockOnce) {
     RC_ASSERT(stats.evictions == 0);
   }));
 }
-
-// Hits of the later rounds of N equal blocks read in a circle with room for C of them.
-int64_t steady_hits(BlockCache& cache, int64_t blocks, int64_t warm_rounds, int64_t rounds) {
-  const int64_t before = run(cache, cyclic(blocks, warm_rounds)).hits;
-  return run(cache, cyclic(blocks, rounds)).hits - before;
-}
-
-struct Circle {
-  int64_t blocks = 0;
-  int64_t room = 0;
-};
-
-class CyclicAccessTest : public ::testing::TestWithParam<Circle> {};
-
-TEST_P(CyclicAccessTest, LruNeverHits) {
-  const auto [blocks, room] = GetParam();
-  BlockCache cache(std::vector<Bytes>(static_cast<size_t>(blocks), Bytes::of(1)), Bytes::of(room),
-                   make_lru(blocks));
-  EXPECT_EQ(run(cache, cyclic(blocks, 10)).hits, 0);
-}
-
-// Of every N - 1 rounds all accesses but N (N - C) hit: that many rounds bring the cache back to
-// where it was.
-TEST_P(CyclicAccessTest, MruHitsRoomLessOneOverBlocksLessOne) {
-  const auto [blocks, room] = GetParam();
-  BlockCache cache(std::vector<Bytes>(static_cast<size_t>(blocks), Bytes::of(1)), Bytes::of(room),
-                   make_mru(blocks));
-  const int64_t rounds = blocks - 1;
-  const int64_t hits = steady_hits(cache, blocks, 1, rounds);
-  EXPECT_EQ(hits * (blocks - 1), (room - 1) * blocks * rounds);
-}
-
-TEST_P(CyclicAccessTest, PinningAllButOneSlotHitsRoomLessOneOverBlocks) {
-  const auto [blocks, room] = GetParam();
-  std::vector<bool> pinned(static_cast<size_t>(blocks), false);
-  std::fill_n(pinned.begin(), room - 1, true);
-  BlockCache cache(std::vector<Bytes>(pinned.size(), Bytes::of(1)), Bytes::of(room),
-                   make_lru(blocks), pinned);
-  EXPECT_EQ(steady_hits(cache, blocks, 1, 10), 10 * (room - 1));
-}
-
-TEST_P(CyclicAccessTest, RoomForAllMissesInTheFirstRoundOnly) {
-  const int64_t blocks = GetParam().blocks;
-  BlockCache cache(std::vector<Bytes>(static_cast<size_t>(blocks), Bytes::of(1)), Bytes::of(blocks),
-                   make_lru(blocks));
-  EXPECT_EQ(run(cache, cyclic(blocks, 10)).hits, 9 * blocks);
-}
-
-INSTANTIATE_TEST_SUITE_P(ThirtyTwoLayers, CyclicAccessTest,
-                         ::testing::Values(Circle{32, 16}, Circle{32, 24}, Circle{32, 31},
-                                           Circle{5, 2}, Circle{7, 6}));
 
 }  // namespace
 }  // namespace tidemark
