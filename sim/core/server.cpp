@@ -13,30 +13,38 @@ Server::Server(Simulation& simulation, int capacity)
 
 void Server::request(Duration service, Action on_start, Action on_done) {
   check(service >= Duration{}, "service time must not be negative");
-  queue_.push_back(
-      {.service = service, .on_start = std::move(on_start), .on_done = std::move(on_done)});
+  const Slot slot = requests_.take();
+  requests_[slot] = {
+      .service = service, .on_start = std::move(on_start), .on_done = std::move(on_done)};
+  (waiting_ == 0 ? first_ : requests_[last_].next) = slot;
+  last_ = slot;
+  ++waiting_;
   // While others wait, this one waits behind them, even when a place has just become free.
-  if (queue_.size() == 1) start_waiting();
+  if (waiting_ == 1) start_waiting();
 }
 
 void Server::start_waiting() {
-  while (in_service_ < capacity_ && !queue_.empty()) {
-    Request next = std::move(queue_.front());
-    queue_.pop_front();
-    start(std::move(next));
+  while (in_service_ < capacity_ && waiting_ > 0) {
+    const Slot slot = std::exchange(first_, requests_[first_].next);
+    --waiting_;
+    start(slot);
   }
 }
 
-void Server::start(Request request) {
+void Server::start(Slot slot) {
   ++in_service_;
-  busy_ += request.service;
-  if (request.on_start) request.on_start();
-  simulation_.after(request.service,
-                    [this, on_done = std::move(request.on_done)] { on_service_done(on_done); });
+  const Duration service = requests_[slot].service;
+  busy_ += service;
+  // Moved out first: it may make requests, and those move the slots.
+  Action on_start = std::move(requests_[slot].on_start);
+  if (on_start) on_start();
+  simulation_.after(service, [this, slot] { on_service_done(slot); });
 }
 
-void Server::on_service_done(const Action& on_done) {
+void Server::on_service_done(Slot slot) {
   --in_service_;
+  Action on_done = std::move(requests_[slot].on_done);
+  requests_.give_back(slot);
   if (on_done) on_done();
   start_waiting();
 }

@@ -6,19 +6,17 @@
 //   ServerTest.ServesInOrderOfArrival.
 //
 // When a request ends, its on_done runs before the next one's on_start: what it frees is free for
-// the next.
+// the next. Memory for as many requests as were ever waiting and in service at once.
 #pragma once
 
-#include <deque>
-#include <functional>
-
 #include "sim/core/simulation.h"
+#include "sim/core/slot_pool.h"
 
 namespace tidemark {
 
 class Server {
  public:
-  using Action = std::function<void()>;
+  using Action = tidemark::Action;
 
   Server(Simulation& simulation, int capacity);
   Server(const Server&) = delete;
@@ -30,23 +28,27 @@ class Server {
 
   Duration busy() const { return busy_; }  // total service time of the requests begun so far
   int in_service() const { return in_service_; }
-  int64_t waiting() const { return static_cast<int64_t>(queue_.size()); }
+  int64_t waiting() const { return waiting_; }
 
  private:
   struct Request {
     Duration service{};
     Action on_start{};
     Action on_done{};
+    Slot next = kNoSlot;  // the one that waits behind
   };
-  void start(Request request);
-  void on_service_done(const Action& on_done);
   void start_waiting();
+  void start(Slot slot);
+  void on_service_done(Slot slot);
 
   Simulation& simulation_;
   int capacity_;
   int in_service_ = 0;
   Duration busy_{};
-  std::deque<Request> queue_{};
+  SlotPool<Request> requests_{};  // waiting and in service
+  Slot first_ = kNoSlot;          // of those that wait
+  Slot last_ = kNoSlot;
+  int64_t waiting_ = 0;
 };
 
 }  // namespace tidemark

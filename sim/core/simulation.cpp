@@ -1,57 +1,70 @@
 #include "sim/core/simulation.h"
 
-#include <algorithm>
-#include <tuple>
+#include <limits>
 #include <utility>
-#include <vector>
 
 #include "planner/base/check.h"
 
 namespace tidemark {
 namespace {
 
-struct Event {
-  SimTime time{};
-  int64_t sequence = 0;
-  Simulation::Action action{};
-};
+constexpr SimTime kNever = SimTime::ns(std::numeric_limits<int64_t>::max());
+constexpr int64_t kNotPending = -1;
 
-// The standard heap keeps the largest element in front; the "largest" event is the one that runs
-// first.
-bool runs_later(const Event& a, const Event& b) {
-  return std::tie(a.time, a.sequence) > std::tie(b.time, b.sequence);
-}
+struct Scheduled {
+  Action action{};
+  int64_t sequence = kNotPending;
+};
 
 }  // namespace
 
 struct Simulation::Impl {
+  explicit Impl(QueueKind kind) : queue(make_event_queue(kind)) {}
+
   SimTime now{};
-  std::vector<Event> heap{};
+  std::unique_ptr<EventQueue> queue;
+  SlotPool<Scheduled> events{};
   int64_t scheduled = 0;  // also the sequence of the next event
   int64_t ran = 0;
   int64_t cancelled = 0;
 
-  Event pop() {
-    std::pop_heap(heap.begin(), heap.end(), runs_later);
-    Event event = std::move(heap.back());
-    heap.pop_back();
-    return event;
+  // The slot is free again before the action runs: it may schedule events of its own, and it can no
+  // longer be cancelled.
+  Action take(Slot slot) {
+    Action action = std::move(events[slot].action);
+    events[slot].sequence = kNotPending;
+    events.give_back(slot);
+    return action;
+  }
+
+  // Runs the next event unless it is later than `until`.
+  bool run_next(SimTime until) {
+    const std::optional<PendingEvent> next = queue->pop(until);
+    if (!next) return false;
+    check(next->time >= now, "time must not go back");
+    now = next->time;
+    ++ran;
+    Action action = take(next->slot);
+    if (action) action();
+    return true;
   }
 };
 
-Simulation::Simulation() : impl_(std::make_unique<Impl>()) {}
+Simulation::Simulation(QueueKind queue) : impl_(std::make_unique<Impl>(queue)) {}
 Simulation::~Simulation() = default;
 
 SimTime Simulation::now() const { return impl_->now; }
 
-int64_t Simulation::pending() const { return static_cast<int64_t>(impl_->heap.size()); }
+int64_t Simulation::pending() const { return impl_->queue->size(); }
 
 EventId Simulation::at(SimTime time, Action action) {
   check(time >= impl_->now, "an event must not be scheduled in the past");
-  const int64_t sequence = impl_->scheduled++;
-  impl_->heap.push_back({.time = time, .sequence = sequence, .action = std::move(action)});
-  std::push_heap(impl_->heap.begin(), impl_->heap.end(), runs_later);
-  return EventId(sequence);
+  const Slot slot = impl_->events.take();
+  Scheduled& event = impl_->events[slot];
+  event.action = std::move(action);
+  event.sequence = impl_->scheduled++;
+  impl_->queue->push({.time = time, .sequence = event.sequence, .slot = slot});
+  return EventId(slot, event.sequence);
 }
 
 EventId Simulation::after(Duration delay, Action action) {
@@ -59,28 +72,19 @@ EventId Simulation::after(Duration delay, Action action) {
 }
 
 bool Simulation::cancel(EventId event) {
-  std::vector<Event>& heap = impl_->heap;
-  const auto found = std::find_if(heap.begin(), heap.end(), [event](const Event& pending_event) {
-    return pending_event.sequence == event.value();
-  });
-  if (found == heap.end()) return false;
-  heap.erase(found);
-  std::make_heap(heap.begin(), heap.end(), runs_later);
+  if (event.slot_ >= impl_->events.size()) return false;
+  if (event.sequence_ == kNotPending) return false;
+  if (impl_->events[event.slot_].sequence != event.sequence_) return false;
+  impl_->queue->erase(event.slot_);
+  impl_->take(event.slot_);
   ++impl_->cancelled;
   return true;
 }
 
 bool Simulation::step() {
-  if (impl_->heap.empty()) {
-    check(impl_->scheduled == impl_->ran + impl_->cancelled, "an event was lost");
-    return false;
-  }
-  const Event event = impl_->pop();
-  check(event.time >= impl_->now, "time must not go back");
-  impl_->now = event.time;
-  ++impl_->ran;
-  if (event.action) event.action();
-  return true;
+  if (impl_->run_next(kNever)) return true;
+  check(impl_->scheduled == impl_->ran + impl_->cancelled, "an event was lost");
+  return false;
 }
 
 void Simulation::run() {
@@ -90,7 +94,8 @@ void Simulation::run() {
 
 void Simulation::run_until(SimTime time) {
   check(time >= impl_->now, "time must not go back");
-  while (!impl_->heap.empty() && impl_->heap.front().time <= time) step();
+  while (impl_->run_next(time)) {
+  }
   impl_->now = time;
 }
 

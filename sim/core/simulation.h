@@ -3,29 +3,44 @@
 // byte.
 //
 //   Simulation simulation;
-//   simulation.after(Duration::ns(5), [&] { ... });   // the second event scheduled for 5 ns runs
-//   second simulation.run();                                 // now() == 5 ns
+//   simulation.after(Duration::ns(5), [&] { ... });
+//   simulation.at(Duration::ns(5), [&] { ... });      // runs second
+//   simulation.run();                                 // now() == 5 ns
 //
 // Checked by SimulationTest.EventsAtTheSameTimeRunInTheOrderTheyWereScheduled. O(log pending) for
-// each event; O(pending) to cancel one, which is rare and where few events are pending.
+// each event and for each one cancelled. Memory for as many events as were ever pending at once,
+// however many run; nothing is allocated for an event whose handler is small (action.h).
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
-#include "planner/base/ids.h"
 #include "planner/base/quantity.h"
+#include "sim/core/action.h"
+#include "sim/core/event_queue.h"
 
 namespace tidemark {
 
-using EventId = Id<struct EventTag>;
+// Names one event for good: no other event of the run gets the same name, also not one that takes
+// its place in memory. A default one names none.
+class EventId {
+ public:
+  EventId() = default;
+  bool operator==(const EventId&) const = default;
+
+ private:
+  friend class Simulation;
+  EventId(Slot slot, int64_t sequence) : slot_(slot), sequence_(sequence) {}
+  Slot slot_ = kNoSlot;
+  int64_t sequence_ = -1;
+};
 
 class Simulation {
  public:
-  using Action = std::function<void()>;
+  using Action = tidemark::Action;
 
-  Simulation();
+  // The order of events does not depend on the queue.
+  explicit Simulation(QueueKind queue = QueueKind::kHeap);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
