@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <tuple>
 
 namespace tidemark {
@@ -61,27 +60,30 @@ std::vector<const WeightTensor*> in_file_order(const ModelSpec& model,
 
 Bytes padded(const WeightTensor& tensor) { return align_up(tensor.bytes, kTensorAlignment); }
 
-// From the first that is used as it stands to the last; the last is not rounded up.
-Bytes span_of(std::span<const WeightTensor* const> tensors, LlamaRepack repack) {
+}  // namespace
+
+// The last is not rounded up.
+Bytes llama_mapped_span(const ModelSpec& model, const WeightsInventory& weights,
+                        const std::function<bool(const WeightTensor&)>& stands) {
   Bytes passed;
   Bytes span;
   bool begun = false;
-  for (const WeightTensor* tensor : tensors) {
-    const bool stands = !is_repacked(*tensor, repack);
-    begun = begun || stands;
+  for (const WeightTensor* tensor : in_file_order(model, weights)) {
+    const bool is_used = stands(*tensor);
+    begun = begun || is_used;
     if (!begun) continue;
-    if (stands) span = passed + tensor->bytes;
+    if (is_used) span = passed + tensor->bytes;
     passed += padded(*tensor);
   }
   return span;
 }
 
-}  // namespace
-
 LlamaModelBuffers llama_model_buffers(const ModelSpec& model, const WeightsInventory& weights,
                                       LlamaRepack repack) {
   const std::vector<const WeightTensor*> tensors = in_file_order(model, weights);
-  LlamaModelBuffers made{.mapped = span_of(tensors, repack), .n_tensors = std::ssize(tensors)};
+  LlamaModelBuffers made{.n_tensors = std::ssize(tensors)};
+  made.mapped = llama_mapped_span(
+      model, weights, [&](const WeightTensor& tensor) { return !is_repacked(tensor, repack); });
   const TransformerSpec* spec = model.transformer();
   const bool tied = spec != nullptr && spec->tied_embeddings;
   for (const WeightTensor* tensor : tensors) {

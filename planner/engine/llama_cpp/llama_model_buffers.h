@@ -14,6 +14,8 @@
 // Source: llama.cpp at 3f545bec, src/llama-model-loader.cpp, ggml/src/ggml-cpu/repack.cpp.
 #pragma once
 
+#include <functional>
+
 #include "planner/model/weights.h"
 
 namespace tidemark {
@@ -38,5 +40,9 @@ struct LlamaModelBuffers {
 // Weights of vision and audio towers are left out: they come in a file of their own.
 LlamaModelBuffers llama_model_buffers(const ModelSpec& model, const WeightsInventory& weights,
                                       LlamaRepack repack);
+
+// The file from the first tensor that is used as it stands to the end of the last.
+Bytes llama_mapped_span(const ModelSpec& model, const WeightsInventory& weights,
+                        const std::function<bool(const WeightTensor&)>& stands);
 
 }  // namespace tidemark

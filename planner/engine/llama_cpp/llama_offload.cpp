@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "planner/base/check.h"
 #include "planner/engine/ggml_alloc.h"
 #include "planner/engine/llama_cpp/device_split.h"
+#include "planner/engine/llama_cpp/llama_model_buffers.h"
 
 namespace tidemark {
 namespace {
@@ -25,8 +27,19 @@ std::optional<int64_t> number_after(std::string_view name, std::string_view pref
 
 class Places {
  public:
-  Places(int64_t n_layer, const LlamaOffload& offload)
-      : offload_(offload), layers_(llama_devices_of_layers(n_layer, offload)) {}
+  Places(const TransformerSpec& spec, const WeightsInventory& weights, const LlamaOffload& offload)
+      : offload_(offload),
+        layers_(llama_devices_of_layers(std::ssize(spec.layers), offload)),
+        head_(layers_.back()) {
+    for (const LlamaOverride& override : offload.overrides) {
+      check(!override.device || *override.device < cpu(), "an override names a device there is");
+    }
+    for (const WeightTensor& tensor : weights.tensors) {
+      if (tensor.stack < 0) homes_.emplace(tensor.name, chosen(tensor.name));
+    }
+    // A tied head is the table under its own name, for another purpose.
+    if (spec.tied_embeddings) head_ = by_hand("token_embd.weight").value_or(layers_.back());
+  }
 
   size_t cpu() const { return offload_.devices.size(); }
   size_t n_devices() const { return offload_.devices.size() + 1; }
@@ -34,17 +47,15 @@ class Places {
     const auto i = static_cast<size_t>(std::max<int64_t>(layer, 0));
     return i < layers_.size() ? layers_[i] : cpu();
   }
-  size_t of_output() const { return layers_.back(); }
+  size_t of_table() const { return of_weight("token_embd.weight"); }
+  size_t of_tied_head() const { return head_; }
   size_t of_cache(int64_t layer) const { return offload_.kv_with_layers ? of_layer(layer) : cpu(); }
-  bool is_all_offloaded() const { return of_layer(0) != cpu() && of_output() != cpu(); }
+  bool is_all_offloaded() const { return of_layer(0) != cpu() && layers_.back() != cpu(); }
 
   size_t of_weight(std::string_view name) const {
-    if (const auto layer = number_after(name, "blk.")) {
-      const bool is_expert = name.find("_exps") != std::string_view::npos;
-      return is_expert && *layer < offload_.n_cpu_moe ? cpu() : of_layer(*layer);
-    }
-    if (name.starts_with("output")) return of_output();
-    return name.starts_with("rope_") ? of_layer(0) : cpu();
+    const auto found = homes_.find(name);
+    if (found != homes_.end()) return found->second;
+    return name == "output.weight" ? head_ : chosen(name);
   }
 
   // A cache or a weight, by the name of its leaf.
@@ -56,8 +67,26 @@ class Places {
   }
 
  private:
+  std::optional<size_t> by_hand(std::string_view name) const {
+    for (const LlamaOverride& override : offload_.overrides) {
+      if (override.pattern.found_in(name)) return override.device.value_or(cpu());
+    }
+    const auto layer = number_after(name, "blk.");
+    if (layer && *layer < offload_.n_cpu_moe && is_of_experts(name)) return cpu();
+    return std::nullopt;
+  }
+
+  size_t chosen(std::string_view name) const {
+    if (const auto place = by_hand(name)) return *place;
+    if (const auto layer = number_after(name, "blk.")) return of_layer(*layer);
+    if (name.starts_with("output")) return layers_.back();
+    return name.starts_with("rope_") ? of_layer(0) : cpu();
+  }
+
   const LlamaOffload& offload_;
   std::vector<size_t> layers_;
+  size_t head_;
+  std::map<std::string_view, size_t> homes_{};  // of every weight, by name
 };
 
 DeviceRequest request_of(const GgmlGraph& graph, const Places& places, const LlamaOffload& offload,
@@ -93,20 +122,27 @@ Bytes stored_bytes(const WeightTensor& tensor, const LlamaDevice* device) {
   return align_up(bytes, Alignment::of(device->alignment));
 }
 
-void add_model(const TransformerSpec& spec, const WeightsInventory& weights, const Places& places,
+void add_model(const ModelSpec& model, const WeightsInventory& weights, const Places& places,
                const LlamaOffload& offload, LlamaOffloadedMemory& memory) {
   const auto put = [&](const WeightTensor& tensor, size_t device) {
     const LlamaDevice* at = device < offload.devices.size() ? &offload.devices[device] : nullptr;
     memory.devices[device].model += stored_bytes(tensor, at);
   };
+  const bool is_tied = model.transformer()->tied_embeddings;
   for (const WeightTensor& tensor : weights.tensors) {
     if (tensor.stack >= 0) continue;
-    put(tensor, places.of_weight(tensor.name));
+    const size_t home = places.of_weight(tensor.name);
+    put(tensor, home);
     const bool is_table = tensor.role == WeightRole::kTokenEmbedding && !tensor.is_bias;
-    if (is_table && spec.tied_embeddings && places.of_output() != places.cpu()) {
-      put(tensor, places.of_output());
+    if (is_table && is_tied && places.of_tied_head() != home) {
+      put(tensor, places.of_tied_head());
     }
   }
+  if (!offload.mapped) return;
+  memory.devices[places.cpu()].model =
+      llama_mapped_span(model, weights, [&](const WeightTensor& tensor) {
+        return tensor.stack < 0 && places.of_weight(tensor.name) == places.cpu();
+      });
 }
 
 void add_states(const TransformerSpec& spec, const Places& places, LlamaOffloadedMemory& memory) {
@@ -140,7 +176,7 @@ std::optional<Diagnostics> add_compute(const ModelSpec& model, const WeightsInve
                                        const Places& places, const LlamaOffload& offload,
                                        LlamaOffloadedMemory& memory) {
   for (LlamaRun run : {prompt_run(memory.context), generation_run(memory.context)}) {
-    run.own_head = places.of_output() != places.cpu();
+    run.own_head = places.of_tied_head() != places.of_table();
     const Result<LlamaGraph> graph = llama_graph(model, weights, memory.context, run);
     if (!graph) return graph.diagnostics();
     const DeviceSplit split =
@@ -159,15 +195,23 @@ std::optional<Diagnostics> add_compute(const ModelSpec& model, const WeightsInve
 
 }  // namespace
 
+int64_t copies_in_flight(int64_t n_layer, const LlamaOffload& offload) {
+  constexpr int64_t kInFlight = 4;
+  const bool all = offload.n_gpu_layers > n_layer && offload.kv_with_layers;
+  const bool by_hand = !offload.overrides.empty() || offload.n_cpu_moe > 0;
+  return offload.devices.size() > 1 && all && !by_hand ? kInFlight : 1;
+}
+
 std::vector<size_t> llama_devices_of_layers(int64_t n_layer, const LlamaOffload& offload) {
   const size_t cpu = offload.devices.size();
   // Single precision, as that engine compares them: a place may fall on either side of a border.
   std::vector<float> borders;
   float total = 0;
   for (const LlamaDevice& device : offload.devices) {
-    check(device.share > 0, "a device has a share");
-    borders.push_back(total += static_cast<float>(device.share));
+    check(device.share >= 0, "no device has less than no share");
+    borders.push_back(total += device.share);
   }
+  check(cpu == 0 || total > 0, "some device has a share");
   for (float& border : borders) border /= total;
   const int64_t first = std::max<int64_t>(n_layer + 1 - offload.n_gpu_layers, 0);
   const int64_t count = cpu == 0 ? 0 : std::min(offload.n_gpu_layers, n_layer + 1);
@@ -196,9 +240,9 @@ Result<LlamaOffloadedMemory> llama_offloaded_memory(const ModelSpec& published,
   for (const LlamaDevice& device : offload.devices) memory.devices.push_back({.name = device.name});
   memory.devices.push_back({.name = "CPU"});
 
-  const Places places(std::ssize(spec->layers), offload);
+  const Places places(*spec, weights, offload);
   if (auto refused = add_compute(model, weights, places, offload, memory)) return *refused;
-  add_model(*spec, weights, places, offload, memory);
+  add_model(model, weights, places, offload, memory);
   add_states(*spec, places, memory);
   memory.output = row_bytes(DType::kF32, checked_mul(spec->n_vocab, memory.context.n_seq));
   return memory;

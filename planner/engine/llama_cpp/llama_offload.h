@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "planner/engine/llama_cpp/llama_graph.h"
+#include "planner/engine/llama_cpp/llama_override.h"
 
 namespace tidemark {
 
 struct LlamaDevice {
   std::string name{};
-  int64_t share = 1;         // of the layers: its free bytes, or the ratio that was asked for
+  float share = 1;           // of the layers: its free bytes, or the ratio that was asked for
   int64_t alignment = 128;   // of tensors, a power of two; 128 is CUDA's
   int64_t row_multiple = 1;  // rows of quantized matrices are padded to it; 512 is CUDA's
 };
@@ -30,12 +31,18 @@ struct LlamaDevice {
 struct LlamaOffload {
   int64_t n_gpu_layers = 0;  // of n_layer + 1: the output is one more
   std::vector<LlamaDevice> devices{};
-  bool kv_with_layers = true;    // else all caches stay with the CPU
+  bool kv_with_layers = true;              // else all caches stay with the CPU
+  std::vector<LlamaOverride> overrides{};  // weights placed by hand; the first that fits decides
   int64_t n_cpu_moe = 0;         // the experts of so many layers from the front stay with the CPU
+  bool mapped = false;           // the CPU's weights are the file, from the first to the last
   bool offload_products = true;  // large batches are computed on a device even for the CPU's layers
   int64_t n_copies = 1;  // batches in flight: 4 where several devices take all layers and can wait
                          // for events
 };
+
+// Batches in flight when every device can wait for events, as CUDA's can: 4 if several devices hold
+// all layers, the output and the caches, and no weight is placed by hand; else 1.
+int64_t copies_in_flight(int64_t n_layer, const LlamaOffload& offload);
 
 // By layer, then the output: index into offload.devices, or their number for the CPU.
 std::vector<size_t> llama_devices_of_layers(int64_t n_layer, const LlamaOffload& offload);
@@ -57,7 +64,8 @@ struct LlamaOffloadedMemory {
   bool exact_for_architecture = false;
 };
 
-// Refused as llama_graph refuses. CHECKs that shares and alignments are positive.
+// Refused as llama_graph refuses. CHECKs that shares are not negative and some are positive, and
+// that overrides name devices there are.
 Result<LlamaOffloadedMemory> llama_offloaded_memory(const ModelSpec& model,
                                                     const WeightsInventory& weights,
                                                     const LlamaSettings& settings,

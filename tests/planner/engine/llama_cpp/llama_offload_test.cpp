@@ -1,16 +1,19 @@
 #include "planner/engine/llama_cpp/llama_offload.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
 
 #include "planner/config/load.h"
 #include "planner/engine/llama_cpp/llama_memory.h"
+#include "planner/engine/llama_cpp/llama_model_buffers.h"
 #include "support/llamacpp_models.h"
 
 namespace tidemark {
 namespace {
 
+using namespace literals;
 using testing::MeasuredModel;
 using testing::restated_model;
 
@@ -29,6 +32,10 @@ Published shipped(const std::string& name, const std::string& quantization) {
 
 // As the logs print them.
 double mib(Bytes bytes) { return static_cast<double>(bytes.count()) / (1 << 20); }
+
+std::string placed_on(const std::string& pattern, size_t device) {
+  return pattern + "=GPU" + std::to_string(device);
+}
 
 LlamaOffload all_layers_on(std::vector<LlamaDevice> devices) {
   return {.n_gpu_layers = 1000, .devices = std::move(devices)};
@@ -175,6 +182,173 @@ TEST(LlamaOffloadTest, LoggedSomeLayers) {
   EXPECT_EQ(mib(made.devices[1].kv), 8704.0);
   EXPECT_NEAR(mib(made.devices[0].compute), 9240.0, 0.01);
   EXPECT_NEAR(mib(made.devices[1].compute), 264.01 + 12, 0.01);
+}
+
+// 47 of 48 layers' attention is on the card: three matrices of experts of each layer stay, and the
+// graph is cut before and behind each layer's experts when batches are small. A prompt's batch
+// copies them to the card instead, one matrix at a time.
+TEST(LlamaOffloadTest, ExpertsOfSomeLayers) {
+  const MeasuredModel measured = restated_model("qwen3-30b-a3b", "Q4_K_M");
+  const auto made = [&](int64_t n_cpu_moe, bool offload_products) {
+    LlamaOffload offload = all_layers_on({{.name = "GPU", .alignment = 32}});
+    offload.n_cpu_moe = n_cpu_moe;
+    offload.offload_products = offload_products;
+    return llama_offloaded_memory(measured.model, measured.weights,
+                                  {.n_ctx = 2048, .n_outputs_max = 1}, offload)
+        .value();
+  };
+  const LlamaOffloadedMemory none = made(0, true);
+  const LlamaOffloadedMemory two = made(2, true);
+  Bytes experts;
+  Bytes largest;
+  for (const WeightTensor& tensor : measured.weights.tensors) {
+    if (tensor.layer > 1 || !is_of_experts(tensor.name)) continue;
+    experts += tensor.bytes;
+    largest = std::max(largest, tensor.bytes);
+  }
+  EXPECT_EQ(two.devices[1].model - none.devices[1].model, experts);
+  EXPECT_EQ(none.devices[0].model - two.devices[0].model, experts);
+  EXPECT_EQ(none.n_splits, 2);
+  EXPECT_GE(two.devices[0].compute - none.devices[0].compute, largest - 64_MiB);
+  EXPECT_GT(two.devices[0].compute, none.devices[0].compute);
+  // One token: CPU, card, then experts there and the rest here, twice.
+  EXPECT_EQ(made(2, false).n_splits, 2 + 2 * 2);
+  EXPECT_LT(made(2, false).devices[0].compute, two.devices[0].compute);
+}
+
+// The same by pattern; and patterns before shorthands.
+TEST(LlamaOffloadTest, PatternsAndShorthandsAgree) {
+  const MeasuredModel measured = restated_model("qwen3-30b-a3b", "Q4_K_M");
+  LlamaOffload shorthand = all_layers_on({{.name = "GPU"}});
+  shorthand.n_cpu_moe = 2;
+  LlamaOffload pattern = all_layers_on({{.name = "GPU"}});
+  pattern.overrides =
+      parse_buffer_overrides(R"(blk\.[01]\.ffn_(?:up|down|gate)_exps=CPU)", 1).value();
+  LlamaOffload both = shorthand;
+  both.overrides = parse_buffer_overrides("exps=GPU", 1).value();
+  const auto made = [&](const LlamaOffload& offload) {
+    return llama_offloaded_memory(measured.model, measured.weights, {.n_ctx = 512}, offload)
+        .value();
+  };
+  for (const size_t device : {0U, 1U}) {
+    EXPECT_EQ(made(shorthand).devices[device].model, made(pattern).devices[device].model);
+    EXPECT_EQ(made(shorthand).devices[device].compute, made(pattern).devices[device].compute);
+    EXPECT_EQ(made(both).devices[device].model,
+              made(all_layers_on({{.name = "GPU"}})).devices[device].model);
+  }
+}
+
+// Whatever is placed by hand, the CPU's weights with all of them there are those without devices;
+// a tied table placed by hand is placed for both of its purposes, so once.
+TEST(LlamaOffloadTest, EverythingOnTheCpu) {
+  for (const char* name : {"llama-3.2-1b", "qwen3-30b-a3b"}) {
+    const MeasuredModel measured = restated_model(name, "Q4_K_M");
+    const LlamaSettings settings{.n_ctx = 1024, .n_outputs_max = 1};
+    LlamaOffload offload = all_layers_on({{.name = "GPU"}});
+    offload.overrides = parse_buffer_overrides(".=CPU", 1).value();
+    for (const bool mapped : {false, true}) {
+      offload.mapped = mapped;
+      const LlamaOffloadedMemory made =
+          llama_offloaded_memory(measured.model, measured.weights, settings, offload).value();
+      const LlamaModelBuffers whole =
+          llama_model_buffers(measured.model, measured.weights, LlamaRepack::kNone);
+      EXPECT_EQ(made.devices[0].model, Bytes{});
+      EXPECT_EQ(made.devices[1].model, mapped ? whole.mapped : whole.whole);
+      EXPECT_GT(made.devices[0].kv, Bytes{});  // caches are of layers, not of weights
+    }
+  }
+}
+
+// Mapped, the CPU holds the file from the first tensor it uses to the last: with the experts of the
+// first layer that is the table and layer 0, whatever of it is on the card.
+TEST(LlamaOffloadTest, TheMappedSpanHasHoles) {
+  const MeasuredModel measured = restated_model("qwen3-30b-a3b", "Q4_K_M");
+  LlamaOffload offload = all_layers_on({{.name = "GPU", .alignment = 32}});
+  offload.n_cpu_moe = 1;
+  const auto model_of = [&] {
+    return llama_offloaded_memory(measured.model, measured.weights, {.n_ctx = 512}, offload)
+        .value()
+        .devices[1]
+        .model;
+  };
+  const Bytes read = model_of();
+  offload.mapped = true;
+  const Bytes mapped = model_of();
+  Bytes between;  // what stands in the file between the table and the last of the experts
+  for (const WeightTensor& tensor : measured.weights.tensors) {
+    const bool is_before = tensor.layer == 0 && tensor.name < "blk.0.ffn_up_exps.weight";
+    if (is_before && !is_of_experts(tensor.name)) between += tensor.bytes;
+  }
+  EXPECT_EQ(mapped - read, between);
+}
+
+// Four copies of the inputs where several devices hold everything, and none by hand.
+TEST(LlamaOffloadTest, CopiesInFlight) {
+  LlamaOffload offload{.n_gpu_layers = 37, .devices = {{}, {}}};
+  EXPECT_EQ(copies_in_flight(36, offload), 4);
+  EXPECT_EQ(copies_in_flight(37, offload), 1);  // the output stays
+  LlamaOffload changed = offload;
+  changed.n_cpu_moe = 1;
+  EXPECT_EQ(copies_in_flight(36, changed), 1);
+  changed = offload;
+  changed.overrides = parse_buffer_overrides("a=CPU", 2).value();
+  EXPECT_EQ(copies_in_flight(36, changed), 1);
+  changed = offload;
+  changed.kv_with_layers = false;
+  EXPECT_EQ(copies_in_flight(36, changed), 1);
+  changed = offload;
+  changed.devices.pop_back();
+  EXPECT_EQ(copies_in_flight(36, changed), 1);
+}
+
+// A share of nothing gets nothing, wherever it stands.
+TEST(LlamaOffloadTest, DevicesWithoutAShare) {
+  const std::vector<size_t> places = llama_devices_of_layers(
+      3, {.n_gpu_layers = 4, .devices = {{.share = 0}, {.share = 0.5F}, {.share = 0}}});
+  EXPECT_EQ(places, (std::vector<size_t>{1, 1, 1, 1}));
+}
+
+// Every weight is somewhere, once; a tied table twice when its product is elsewhere. More layers
+// with the experts on the CPU take no less there.
+TEST(LlamaOffloadTest, WeightsArePlacedOnce) {
+  const MeasuredModel moe = restated_model("qwen3-30b-a3b", "Q4_K_M");
+  const MeasuredModel tied = restated_model("llama-3.2-1b", "Q4_K_M");
+  rc::check([&] {
+    const MeasuredModel& measured = *rc::gen::arbitrary<bool>() ? moe : tied;
+    const auto n_devices = *rc::gen::inRange<size_t>(1, 4);
+    LlamaOffload offload{.n_gpu_layers = *rc::gen::inRange<int64_t>(0, 60),
+                         .n_cpu_moe = *rc::gen::inRange<int64_t>(0, 60)};
+    for (size_t i = 0; i < n_devices; ++i) {
+      offload.devices.push_back(
+          {.share = static_cast<float>(*rc::gen::inRange(1, 9)), .alignment = 32});
+    }
+    const auto patterns =
+        *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+            "attn", "ffn_.*=CPU", "blk\\.[0-4]\\.", "token_embd", "output", "exps", "norm"));
+    for (const std::string& pattern : patterns) {
+      if (offload.overrides.size() > 3) break;
+      const bool whole = pattern.find('=') != std::string::npos;
+      const auto device = *rc::gen::inRange<size_t>(0, n_devices);
+      const std::string text = whole ? pattern : placed_on(pattern, device);
+      offload.overrides.push_back(parse_buffer_overrides(text, n_devices).value().front());
+    }
+    const auto made = [&] {
+      return llama_offloaded_memory(measured.model, measured.weights,
+                                    {.n_ctx = 256, .n_ubatch = 32, .n_outputs_max = 1}, offload)
+          .value();
+    };
+    const LlamaOffloadedMemory placed = made();
+    Bytes sum;
+    for (const LlamaDeviceMemory& device : placed.devices) sum += device.model;
+    const LlamaModelBuffers whole =
+        llama_model_buffers(measured.model, measured.weights, LlamaRepack::kNone);
+    const WeightId table = measured.weights.find(WeightRole::kTokenEmbedding);
+    const Bytes twice = whole.whole + measured.weights.tensors[table.index()].bytes;
+    RC_ASSERT(sum == whole.whole || (&measured == &tied && sum == twice));
+    const Bytes before = placed.devices.back().model;
+    offload.n_cpu_moe += 5;
+    RC_ASSERT(made().devices.back().model >= before);
+  });
 }
 
 TEST(LlamaOffloadTest, RejectedSettings) {
