@@ -37,23 +37,31 @@ void charge(Op& op, const Cells& cells, int64_t operations, Bytes bytes) {
 Value attend_flash(GraphWriter& writer, const std::string& stem, const Heads& heads, const Value& q,
                    const Cells& cells, const ScoreTerms& terms) {
   const Shape shape{checked_mul(heads.count, heads.value_dim), q.shape[1], 1, 1};
+  // Values that are a part of the keys are read with them, and expanded with them.
+  const bool one_row = cells.keys.id == cells.values.id;
+  const Bytes expanded =
+      expanded_rows_scratch(cells.key_type, heads.key_dim) +
+      (one_row ? Bytes{} : expanded_rows_scratch(cells.value_type, heads.value_dim));
   Op op{.kind = OpKind::kFlashAttention,
         .inputs = each_once({q.id, cells.keys.id, cells.values.id}),
         .weights = terms.sinks,
         .weights_read = writer.bytes_of(terms.sinks),
-        .scratch = flash_attention_scratch(heads.value_dim)};
+        .scratch = flash_attention_scratch(heads.value_dim) + expanded};
   if (terms.position_bias) op.inputs.push_back(terms.position_bias->id);
   const int64_t operations =
       checked_add(product_per_cell(q), product_per_cell({.id = {}, .shape = shape}));
-  // Values that are a part of the keys are read with them.
-  const bool one_row = cells.keys.id == cells.values.id;
   charge(op, cells, operations, cells.key_bytes + (one_row ? Bytes{} : cells.value_bytes));
   return writer.emit(stem + "attention", shape, std::move(op));
 }
 
 Value attend_plain(GraphWriter& writer, const std::string& stem, const Heads& heads, const Value& q,
                    const Cells& cells, const ScoreTerms& terms) {
-  Op product{.kind = OpKind::kScores, .inputs = each_once({q.id, cells.keys.id})};
+  // A product with a quantized matrix, as those with weights are.
+  const int64_t rows = checked_mul(q.shape[1], heads.count);
+  Op product{
+      .kind = OpKind::kScores,
+      .inputs = each_once({q.id, cells.keys.id}),
+      .scratch = matmul_scratch(cells.key_type, writer.options().type_act, heads.key_dim, rows)};
   charge(product, cells, product_per_cell(q), cells.key_bytes);
   Value scores = writer.emit(stem + "scores", {cells.count, q.shape[1], heads.count, 1}, product);
   if (terms.position_bias) {
@@ -66,7 +74,9 @@ Value attend_plain(GraphWriter& writer, const std::string& stem, const Heads& he
                                      .weights = terms.sinks,
                                      .weights_read = writer.bytes_of(terms.sinks)});
   const Shape shape{checked_mul(heads.count, heads.value_dim), q.shape[1], 1, 1};
-  Op weighted{.kind = OpKind::kContext, .inputs = {softmax.id, cells.values.id}};
+  Op weighted{.kind = OpKind::kContext,
+              .inputs = {softmax.id, cells.values.id},
+              .scratch = expanded_rows_scratch(cells.value_type, heads.value_dim)};
   charge(weighted, cells, product_per_cell({.id = {}, .shape = shape}), cells.value_bytes);
   return writer.emit(stem + "context", shape, std::move(weighted));
 }
@@ -165,7 +175,9 @@ Cells store(LayerContext& context, const Stored& stored) {
   const int64_t streams = options.unified ? 1 : options.n_seq;
   const AttentionSpec* spec = context.layer().attention();
   Cells cells{.count = count,
-              .most_attended = spec == nullptr ? 0 : std::max(spec->window, spec->chunk)};
+              .most_attended = spec == nullptr ? 0 : std::max(spec->window, spec->chunk),
+              .key_type = options.type_k,
+              .value_type = stored.value_width > 0 ? options.type_v : options.type_k};
   cells.keys = writer.state("cache_k", options.type_k, {stored.key_width, count, streams, 1});
   cells.key_bytes = row_bytes(options.type_k, stored.key_width) * options.n_seq;
   std::vector<TensorId> caches = {cells.keys.id};
@@ -214,10 +226,29 @@ Value cross_attention_graph(LayerContext& context, const CrossAttentionSpec& spe
       .count = options.n_source,
       .key_bytes = row_bytes(options.type_k, key) * options.n_seq,
       .value_bytes = row_bytes(options.type_v, value) * options.n_seq,
-      .is_context = false};
+      .is_context = false,
+      .key_type = options.type_k,
+      .value_type = options.type_v};
   const Value attended =
       attend(writer, "cross_", {heads.n_head, heads.head_dim, heads.value_dim()}, q, cells);
   return writer.linear("cross_out", WeightRole::kCrossOutput, attended);
+}
+
+void cross_cache_graph(GraphWriter& writer, const CrossAttentionSpec& spec, int64_t n_seq,
+                       const Value& states) {
+  const GraphOptions& options = writer.options();
+  const AttentionSpec& heads = spec.attention;
+  const int64_t n_source = states.shape[1];
+  const Value k = writer.linear("cross_key", WeightRole::kCrossKey, states);
+  const Value v = writer.linear("cross_value", WeightRole::kCrossValue, states);
+  const auto cache = [&](std::string_view name, DType type, int64_t head_dim) {
+    const int64_t width = checked_mul(heads.n_head_kv, head_dim);
+    return writer.state(name, type, {width, n_source, n_seq, 1}).id;
+  };
+  writer.add("cross_store", {.kind = OpKind::kStoreKv,
+                             .inputs = {k.id, v.id},
+                             .outputs = {cache("cross_k", options.type_k, heads.head_dim),
+                                         cache("cross_v", options.type_v, heads.value_dim())}});
 }
 
 }  // namespace tidemark

@@ -9,21 +9,6 @@
 namespace tidemark {
 namespace {
 
-// Calls the overload for what the mixer is.
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-
-bool reads_positions(const TransformerSpec& spec) {
-  const auto reads = [&spec](const LayerSpec& layer) {
-    if (std::holds_alternative<MlaSpec>(layer.mixer)) return true;
-    const AttentionSpec* attention = layer.attention();
-    return attention != nullptr && (turns_queries(spec, *attention) || attention->n_bucket > 0);
-  };
-  return spec.n_position > 0 || std::any_of(spec.layers.begin(), spec.layers.end(), reads);
-}
-
 // Puts the layers of the main stack together: the norms and sums around their parts, and what
 // stands before and behind them.
 class TransformerGraph {
@@ -36,14 +21,17 @@ class TransformerGraph {
 
   Graph build() && {
     const Value token_ids = writer_.input("token_ids");
-    if (reads_positions(spec_)) context_.positions = writer_.input("positions");
+    if (spec_.n_position > 0 || layers_read_positions(spec_)) {
+      context_.positions = writer_.input("positions");
+    }
     Value x = embedding(token_ids);
     for (size_t i = 0; i < spec_.layers.size(); ++i) {
       writer_.enter_layer(i);
-      x = extras(layer(spec_.layers[i], x));
+      x = extras_graph(context_, layer_graph(context_, spec_.layers[i], x));
+      x = deeper_rows(x);
     }
     writer_.leave_layers();
-    x = extras(x);
+    x = extras_graph(context_, x);
     if (spec_.has_head) {
       head(x);
     } else {
@@ -53,22 +41,33 @@ class TransformerGraph {
   }
 
  private:
-  // A lookup reads one row per token, and no more rows than there are.
   Value lookup(std::string_view name, WeightRole role, const Value& ids) {
-    const WeightId weight = writer_.weight(role);
-    return writer_.emit(name, {spec_.n_embd, options_.n_tokens, 1, 1},
-                        {.kind = OpKind::kEmbed,
-                         .inputs = {ids.id},
-                         .weights = {weight},
-                         .weights_read = looked_up(writer_.tensor(weight))});
+    return writer_.embed(name, writer_.weight(role), spec_.n_embd, ids);
   }
 
-  Bytes looked_up(const WeightTensor& table) const {
-    return row_bytes(table.dtype, table.columns) * std::min(options_.n_tokens, table.rows);
+  // A tower's rows take the place of those of the tokens that stand for them.
+  Value mixed_with_rows(const Value& x) {
+    if (options_.n_tower_rows == 0) return x;
+    const int64_t width = checked_mul(spec_.n_embd, 1 + options_.n_deep_rows);
+    tower_rows_ = writer_.input("tower_rows", Shape{width, options_.n_tower_rows, 1, 1});
+    return writer_.elementwise("tower_rows_mix", OpKind::kMix, x, tower_rows_->id);
+  }
+
+  // DeepStack: behind each of the first layers, a part of each row is added.
+  Value deeper_rows(const Value& x) {
+    if (!tower_rows_ || writer_.layer() >= options_.n_deep_rows) return x;
+    return writer_.elementwise("deep_rows_add", OpKind::kMix, x, tower_rows_->id);
+  }
+
+  // Rows that this pass has no tokens for wait for the next one.
+  void hold_rows(Op& last) const {
+    if (tower_rows_ && options_.n_tower_rows > options_.n_tokens) {
+      last.inputs.push_back(tower_rows_->id);
+    }
   }
 
   Value embedding(const Value& token_ids) {
-    Value x = lookup("embed", WeightRole::kTokenEmbedding, token_ids);
+    Value x = mixed_with_rows(lookup("embed", WeightRole::kTokenEmbedding, token_ids));
     if (spec_.n_position > 0) {
       const Value position =
           lookup("position_embed", WeightRole::kPositionEmbedding, *context_.positions);
@@ -84,82 +83,6 @@ class TransformerGraph {
                         .weights_read = row_bytes(table.dtype, table.columns)});
     }
     return writer_.norm_if("embed_norm", WeightRole::kEmbeddingNorm, spec_.embedding_norm, x);
-  }
-
-  // Whether a norm behind a part stands before or behind the sum changes no size: it is drawn
-  // before it.
-  Value layer(const LayerSpec& spec, const Value& x) {
-    const Value normed =
-        writer_.norm_if("attn_norm", WeightRole::kAttentionNorm, spec.norms.before_mixer, x);
-    const bool has_mixer = !std::holds_alternative<NoMixer>(spec.mixer);
-    Value mixed = has_mixer ? mixer(spec, normed) : normed;
-    mixed = writer_.norm_if("attn_post_norm", WeightRole::kAttentionPostNorm,
-                            spec.norms.after_mixer, mixed);
-    Value sum = has_mixer ? writer_.elementwise("attn_add", OpKind::kAdd, mixed, x.id) : x;
-    Value next = has_mixer ? sum : mixed;  // what the part behind the mixer reads
-    if (spec.cross.attention.n_head > 0 && options_.n_source > 0) {
-      const Value met = cross_attention_graph(context_, spec.cross, next);
-      sum = next = writer_.elementwise("cross_add", OpKind::kAdd, met, sum.id);
-    }
-    if (!works_on_tokens(spec)) return next;
-    const bool one_norm = spec.is_parallel && spec.norms.before_ffn == NormKind::kNone;
-    const Value read = writer_.norm_if("ffn_norm", WeightRole::kFeedForwardNorm,
-                                       spec.norms.before_ffn, spec.is_parallel ? x : next);
-    const Value made = on_each_token(spec, one_norm ? normed : read);
-    const Value scaled = writer_.norm_if("ffn_post_norm", WeightRole::kFeedForwardPostNorm,
-                                         spec.norms.after_ffn, made);
-    return writer_.elementwise("ffn_add", OpKind::kAdd, scaled, sum.id);
-  }
-
-  Value mixer(const LayerSpec& layer, const Value& x) {
-    LayerContext& c = context_;
-    return std::visit(
-        Overloaded{
-            [&](const AttentionSpec& spec) { return attention_graph(c, spec, x); },
-            [&](const MlaSpec& spec) { return mla_graph(c, spec, x); },
-            [&](const MambaSpec& spec) { return mamba_graph(c, spec, x); },
-            [&](const Mamba2Spec& spec) { return mamba2_graph(c, spec, x); },
-            [&](const GatedDeltaSpec& spec) { return gated_delta_graph(c, spec, x); },
-            [&](const LinearAttentionSpec& spec) { return linear_attention_graph(c, spec, x); },
-            [&](const RwkvSpec& spec) { return rwkv_time_graph(c, spec, x); },
-            [&](const ShortConvSpec& spec) { return short_conv_graph(c, spec, x); },
-            [&](const NoMixer&) { return x; }},
-        layer.mixer);
-  }
-
-  static bool works_on_tokens(const LayerSpec& layer) {
-    return layer.feed_forward.n_ff > 0 || layer.moe.n_expert > 0 ||
-           std::holds_alternative<RwkvSpec>(layer.mixer);
-  }
-
-  // Feed-forward, experts, or both added; RWKV has its channel mixing in their place.
-  Value on_each_token(const LayerSpec& layer, const Value& x) {
-    if (const auto* rwkv = std::get_if<RwkvSpec>(&layer.mixer)) {
-      return rwkv_channel_graph(context_, *rwkv, x);
-    }
-    if (layer.moe.n_expert == 0) return feed_forward_graph(context_, layer.feed_forward, x);
-    if (layer.feed_forward.n_ff == 0) return expert_graph(context_, layer.moe, x);
-    const Value dense = feed_forward_graph(context_, layer.feed_forward, x);
-    const Value experts = expert_graph(context_, layer.moe, x);
-    return writer_.elementwise("experts_add", OpKind::kAdd, dense, experts.id);
-  }
-
-  // Weights that no width describes are read whole, but for a table with a row for each word, which
-  // is looked up. What is computed with them is unknown: nothing is counted, and x keeps its shape.
-  Value extras(const Value& x) {
-    std::vector<WeightId> weights = writer_.all(WeightRole::kExtra);
-    if (weights.empty()) return x;
-    Bytes bytes;
-    for (const WeightId id : weights) {
-      const WeightTensor& tensor = writer_.tensor(id);
-      const bool by_word = tensor.rows == spec_.n_vocab;
-      bytes += by_word ? looked_up(tensor) * tensor.count : tensor.bytes;
-    }
-    return writer_.emit("extras", x.shape,
-                        {.kind = OpKind::kExtra,
-                         .inputs = {x.id},
-                         .weights = std::move(weights),
-                         .weights_read = bytes});
   }
 
   Value wanted_rows(const Value& x) {
@@ -178,27 +101,29 @@ class TransformerGraph {
       op.weights.push_back(writer_.weight(WeightRole::kOutput, true));
       op.weights_read += writer_.tensor(op.weights.back()).bytes;
     }
+    hold_rows(op);
     writer_.output("logits", {spec_.n_vocab, options_.n_outputs, 1, 1}, std::move(op));
   }
 
   // Without a head the output is what the last norm makes.
   void embeddings_out(const Value& x) {
-    const Shape shape{spec_.n_embd, options_.n_outputs, 1, 1};
-    if (spec_.final_norm == NormKind::kNone) {
-      writer_.output("embeddings", shape, {.kind = OpKind::kSelectRows, .inputs = {x.id}});
-      return;
+    Op op{.kind = OpKind::kSelectRows, .inputs = {x.id}};
+    if (spec_.final_norm != NormKind::kNone) {
+      std::vector<WeightId> weights;
+      if (spec_.final_norm != NormKind::kPlain) {
+        weights = writer_.norm_weights(WeightRole::kOutputNorm);
+      }
+      op = writer_.norm_op(std::move(weights), wanted_rows(x));
     }
-    std::vector<WeightId> weights;
-    if (spec_.final_norm != NormKind::kPlain) {
-      weights = writer_.norm_weights(WeightRole::kOutputNorm);
-    }
-    writer_.output("embeddings", shape, writer_.norm_op(std::move(weights), wanted_rows(x)));
+    hold_rows(op);
+    writer_.output("embeddings", {spec_.n_embd, options_.n_outputs, 1, 1}, std::move(op));
   }
 
   const TransformerSpec& spec_;
   const GraphOptions& options_;
   GraphWriter writer_;
   LayerContext context_{.writer = writer_, .spec = spec_};
+  std::optional<Value> tower_rows_{};
 };
 
 Graph build_layer_list(const LayerListSpec& list) {
@@ -234,9 +159,22 @@ bool is_dense(const LayerSpec& layer) {
   return layer == dense;
 }
 
+// int8 with one scale a row is multiplied as it stands (sim/kernels/kv_rows.h).
+bool is_packed(DType type) { return format_of(type).quantized && type != DType::kInt8; }
+
 }  // namespace
 
-std::string_view name_of(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::kEncode:
+      return "encode";
+    case Phase::kPrefill:
+      return "prefill";
+    case Phase::kDecode:
+      return "decode";
+  }
+  return "";
+}
 
 StateOptions state_options(const GraphOptions& options) {
   return {.n_cells = options.n_cells,
@@ -264,13 +202,18 @@ int64_t most_ops(const ModelSpec& model) {
   if (spec == nullptr) return model.n_layer();
   int64_t ops = kOutsideLayers;
   for (const LayerSpec& layer : spec->layers) ops += is_dense(layer) ? kOfDenseLayer : kOfAnyLayer;
-  return ops;
+  // A tower's rows are mixed in before the layers, and may be behind each of them.
+  return spec->stacks.empty() ? ops : ops + 1 + std::ssize(spec->layers);
 }
 
 Bytes matmul_scratch(DType weight_type, DType type_act, int64_t columns, int64_t n_tokens) {
   if (!format_of(weight_type).quantized || format_of(type_act).quantized) return {};
   const int64_t int8_row_with_scale = checked_add(columns, 4);
   return Bytes::of(int8_row_with_scale) * n_tokens;
+}
+
+Bytes expanded_rows_scratch(DType cache_type, int64_t head_dim) {
+  return is_packed(cache_type) ? row_bytes(DType::kF32, head_dim) * kFlashTile : Bytes{};
 }
 
 Bytes flash_attention_scratch(int64_t head_dim) {

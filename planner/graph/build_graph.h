@@ -12,8 +12,8 @@
 // feed_forward_graph.cpp, recurrent_graph.cpp, rwkv_graph.cpp. A part of a tensor that is read by
 // itself (Q of a fused QKV, the gate behind Q) is a view and takes no memory of its own; an op then
 // lists the whole tensor. Recurrent state is written by the op that also read it: it is listed as
-// that op's output. Left out: stacks (encoder, towers, draft heads), and what runs once a
-// generation (K and V of an encoder's states).
+// that op's output. Stacks have graphs of their own (stack_graph.h); what a tower made of an image
+// comes in as rows that take the place of those of its tokens. Left out: draft heads.
 #pragma once
 
 #include "planner/graph/graph.h"
@@ -23,7 +23,7 @@
 
 namespace tidemark {
 
-enum class Phase { kPrefill, kDecode };
+enum class Phase { kPrefill, kDecode, kEncode };  // encode: a stack, before the prompt
 
 std::string_view name_of(Phase phase);
 
@@ -34,7 +34,11 @@ struct GraphOptions {
   int64_t n_seq = 1;
   int64_t n_ubatch = 0;  // tokens of the largest pass, which windows make room for; 0 = n_tokens
   int64_t n_source = 0;  // encoder states of one sequence; 0 = cross-attention is skipped
-  bool unified = false;  // as in StateOptions
+  // Rows of a tower that wait for their tokens, n_embd x (1 + n_deep_rows) values each: of an
+  // image, all that are left of it, also those beyond this pass.
+  int64_t n_tower_rows = 0;
+  int64_t n_deep_rows = 0;  // layers that add a part of their own (DeepStack)
+  bool unified = false;     // as in StateOptions
   bool swa_full = false;
   int64_t cell_multiple = 1;
   DType type_act = DType::kF32;
@@ -51,7 +55,8 @@ StateOptions state_options(const GraphOptions& options);
 Graph build_graph(const ModelSpec& model, const WeightsInventory& weights,
                   const GraphOptions& options);
 
-// No graph of the model has more ops, known before one is built: 19 a layer of a dense decoder.
+// No graph that build_graph makes of the model has more ops, known before one is built: 19 a layer
+// of a dense decoder, and one more a layer where a tower adds to them.
 int64_t most_ops(const ModelSpec& model);
 
 // Scratch of a matrix product whose weights are quantized and whose activations are floats: the
@@ -62,5 +67,13 @@ Bytes matmul_scratch(DType weight_type, DType type_act, int64_t columns, int64_t
 // and sum, and a tile of kFlashTile scores.
 inline constexpr int64_t kFlashTile = 32;
 Bytes flash_attention_scratch(int64_t head_dim);
+
+// Scratch of attention over cached rows that no kernel multiplies as they stand: kFlashTile rows of
+// one head as f32, of K and of V apart. Zero for floats and for int8 with one scale a row.
+//   q8_0, head_dim 128: 32 x 128 x 4 = 16,384 B for K, and as much for V.
+//   Checked by AttentionScratchTest.OfEachCacheType.
+// Source: flash attention in tiles on the CPU, which expands a tile of K and of V before it
+// multiplies them (ggml-cpu, flash_attn_ext).
+Bytes expanded_rows_scratch(DType cache_type, int64_t head_dim);
 
 }  // namespace tidemark

@@ -42,12 +42,18 @@ struct Graph::Impl {
 };
 
 std::string_view name_of(OpKind kind) {
-  constexpr std::array kNames = std::to_array<std::string_view>(
-      {"embed", "rms_norm",   "layer_norm",      "matmul",   "expert_matmul", "add_bias",
-       "rope",  "store_kv",   "flash_attention", "scores",   "softmax",       "context",
-       "add",   "silu",       "activation",      "sigmoid",  "mul",           "glu",
-       "mix",   "concat",     "top_k",           "sum_rows", "conv",          "token_shift",
-       "scan",  "delta_rule", "select_rows",     "extra",    "plain_layer"});
+  constexpr std::array kNames =
+      std::to_array<std::string_view>({"embed",      "rms_norm",      "layer_norm",
+                                       "matmul",     "expert_matmul", "add_bias",
+                                       "rope",       "store_kv",      "flash_attention",
+                                       "scores",     "softmax",       "context",
+                                       "add",        "silu",          "activation",
+                                       "sigmoid",    "mul",           "glu",
+                                       "mix",        "concat",        "prepend",
+                                       "unfold",     "top_k",         "sum_rows",
+                                       "conv",       "token_shift",   "scan",
+                                       "delta_rule", "select_rows",   "extra",
+                                       "plain_layer"});
   static_assert(kNames.size() == static_cast<size_t>(OpKind::kPlainLayer) + 1);
   return kNames.at(static_cast<size_t>(kind));
 }

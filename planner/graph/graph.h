@@ -58,6 +58,8 @@ enum class OpKind {
   kGlu,             // in: gate and up in one tensor -> act(gate) * up, half as wide
   kMix,             // in: x, what is mixed into it; weight: by how much; in place on x
   kConcat,          // in: a, b -> one behind the other in each head's row
+  kPrepend,         // in: x; weight: rows that go before it (a class token)
+  kUnfold,          // in: image, frames or rows; the window of each output row side by side
   kTopK,            // in: probabilities; weight: bias of the choice; out: weights, chosen experts
   kSumRows,         // in: rows of the chosen experts -> their sum
   kConv,            // in: x; weights: kernel, bias; out: y, state (the last d_conv - 1 tokens)

@@ -25,41 +25,47 @@ std::vector<TensorId> each_once(std::initializer_list<TensorId> ids) {
 WeightIndex::WeightIndex(const WeightsInventory& weights) : weights_(weights) {
   for (size_t i = 0; i < weights.tensors.size(); ++i) {
     const WeightTensor& tensor = weights.tensors[i];
-    if (tensor.stack >= 0) continue;
-    ids_[{tensor.layer, tensor.role, tensor.is_bias}].push_back(WeightId::of(i));
-    names_.emplace(tensor.name, WeightId::of(i));
+    ids_[{tensor.stack, tensor.layer, tensor.role, tensor.is_bias}].push_back(WeightId::of(i));
+    names_.emplace(std::pair{tensor.stack, std::string_view(tensor.name)}, WeightId::of(i));
   }
 }
 
-bool WeightIndex::has(WeightRole role, int64_t layer, bool is_bias) const {
-  return ids_.contains({layer, role, is_bias});
-}
-
-WeightId WeightIndex::find(WeightRole role, int64_t layer, bool is_bias) const {
-  const auto found = ids_.find({layer, role, is_bias});
+WeightId WeightIndex::find(const Key& key) const {
+  const auto found = ids_.find(key);
   check(found != ids_.end(), "the inventory holds every weight that the graph reads");
   return found->second.front();
 }
 
-WeightId WeightIndex::named(const std::string& name) const {
-  const auto found = names_.find(name);
-  check(found != names_.end(), "the inventory holds every weight that the graph reads");
-  return found->second;
+std::optional<WeightId> WeightIndex::named(int64_t stack, const std::string& name) const {
+  const auto found = names_.find({stack, name});
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<WeightId> WeightIndex::all(WeightRole role, int64_t layer) const {
-  const auto found = ids_.find({layer, role, false});
+std::vector<WeightId> WeightIndex::all(const Key& key) const {
+  const auto found = ids_.find(key);
   return found == ids_.end() ? std::vector<WeightId>{} : found->second;
 }
 
 void GraphWriter::enter_layer(size_t layer) {
   layer_ = static_cast<int64_t>(layer);
-  prefix_ = fmt::format("blk.{}.", layer);
+  prefix_ = fmt::format("{}blk.{}.", stack_prefix_, layer);
 }
 
 void GraphWriter::leave_layers() {
   layer_ = -1;
-  prefix_.clear();
+  prefix_ = stack_prefix_;
+}
+
+void GraphWriter::enter_stack(int64_t stack, std::string prefix) {
+  stack_ = stack;
+  stack_prefix_ = std::move(prefix);
+  leave_layers();
+}
+
+WeightId GraphWriter::named(std::string_view name) const {
+  const std::optional<WeightId> found = find_named(name);
+  check(found.has_value(), "the inventory holds every weight that the graph reads");
+  return *found;
 }
 
 Bytes GraphWriter::bytes_of(const std::vector<WeightId>& weights) const {
@@ -71,6 +77,11 @@ Bytes GraphWriter::bytes_of(const std::vector<WeightId>& weights) const {
 Value GraphWriter::input(std::string name) {
   const Shape shape{options_.n_tokens, 1, 1, 1};
   return {builder_.add_tensor(std::move(name), TensorKind::kInput, DType::kI32, shape), shape};
+}
+
+Value GraphWriter::input(std::string_view name, const Shape& shape) {
+  return {builder_.add_tensor(full_name(name), TensorKind::kInput, options_.type_act, shape),
+          shape};
 }
 
 Value GraphWriter::state(std::string_view name, DType dtype, const Shape& shape) {
@@ -109,6 +120,18 @@ void GraphWriter::output(std::string_view name, const Shape& shape, Op op) {
   add(name, std::move(op));
 }
 
+Value GraphWriter::embed(std::string_view name, WeightId table, int64_t width, const Value& ids) {
+  return emit(name, {width, options_.n_tokens, 1, 1},
+              {.kind = OpKind::kEmbed,
+               .inputs = {ids.id},
+               .weights = {table},
+               .weights_read = looked_up(tensor(table))});
+}
+
+Bytes GraphWriter::looked_up(const WeightTensor& table) const {
+  return row_bytes(table.dtype, table.columns) * std::min(options_.n_tokens, table.rows);
+}
+
 Op GraphWriter::product_op(WeightId weight, const Value& x) const {
   const WeightTensor& matrix = tensor(weight);
   const int64_t n_rows = x.shape[1];
@@ -142,6 +165,18 @@ Value GraphWriter::add_bias(std::string_view name, WeightId weight, const Value&
                .inputs = {x.id},
                .weights = {weight},
                .weights_read = tensor(weight).bytes});
+}
+
+Value GraphWriter::linear_named(std::string_view stem, const Value& x) {
+  const Value made = product(stem, named(fmt::format("{}.weight", stem)), x);
+  const std::optional<WeightId> bias = find_named(fmt::format("{}.bias", stem));
+  return bias ? add_bias(fmt::format("{}_bias", stem), *bias, made) : made;
+}
+
+Value GraphWriter::norm_named(std::string_view stem, const Value& x) {
+  std::vector<WeightId> weights = {named(fmt::format("{}.weight", stem))};
+  if (const auto bias = find_named(fmt::format("{}.bias", stem))) weights.push_back(*bias);
+  return norm(stem, std::move(weights), x);
 }
 
 std::vector<WeightId> GraphWriter::norm_weights(WeightRole role) const {

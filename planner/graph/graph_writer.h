@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,28 +32,29 @@ Value view(const Value& x, int64_t width);
 // Each tensor once, in the order of first mention.
 std::vector<TensorId> each_once(std::initializer_list<TensorId> ids);
 
-// Keeps the weights of each layer of the main stack at hand, so that a deep model does not search
-// its whole inventory for every op.
+// Keeps the weights of each layer at hand, so that a deep model does not search its whole inventory
+// for every op. Stack -1 is the main one.
 class WeightIndex {
  public:
   explicit WeightIndex(const WeightsInventory& weights);
 
-  bool has(WeightRole role, int64_t layer, bool is_bias = false) const;
-  WeightId find(WeightRole role, int64_t layer, bool is_bias = false) const;  // the first; CHECKs
-  WeightId named(const std::string& name) const;                              // CHECKs
-  std::vector<WeightId> all(WeightRole role, int64_t layer) const;            // in file order
-  const WeightTensor& tensor(WeightId id) const { return weights_.tensors.at(id.index()); }
-
- private:
   struct Key {
+    int64_t stack = -1;
     int64_t layer = -1;
     WeightRole role = WeightRole::kPlain;
     bool is_bias = false;
     auto operator<=>(const Key&) const = default;
   };
+  bool has(const Key& key) const { return ids_.contains(key); }
+  WeightId find(const Key& key) const;  // the first; CHECKs
+  std::optional<WeightId> named(int64_t stack, const std::string& name) const;
+  std::vector<WeightId> all(const Key& key) const;  // in file order
+  const WeightTensor& tensor(WeightId id) const { return weights_.tensors.at(id.index()); }
+
+ private:
   const WeightsInventory& weights_;
   std::map<Key, std::vector<WeightId>> ids_{};
-  std::map<std::string_view, WeightId> names_{};
+  std::map<std::pair<int64_t, std::string_view>, WeightId> names_{};
 };
 
 // `operations` counts the products (matrix products, convolutions, scores, context, recurrences)
@@ -67,20 +69,27 @@ class GraphWriter {
   int64_t layer() const { return layer_; }  // -1 outside the layers
   void enter_layer(size_t layer);
   void leave_layers();
+  // Names and weights of the layers and of what stands outside them are that stack's from here on.
+  // `prefix` stands before its names ("v."). The main stack is where a writer begins.
+  void enter_stack(int64_t stack, std::string prefix);
+  void enter_main_stack() { enter_stack(-1, ""); }
 
-  bool has(WeightRole role, bool is_bias = false) const {
-    return index_.has(role, layer_, is_bias);
-  }
+  bool has(WeightRole role, bool is_bias = false) const { return index_.has(key(role, is_bias)); }
   WeightId weight(WeightRole role, bool is_bias = false) const {
-    return index_.find(role, layer_, is_bias);
+    return index_.find(key(role, is_bias));
   }
   // "time_mix_w1" or "time_mix_decay.weight": the name without "blk.N.".
-  WeightId named(std::string_view name) const { return index_.named(full_name(name)); }
-  std::vector<WeightId> all(WeightRole role) const { return index_.all(role, layer_); }
+  WeightId named(std::string_view name) const;  // CHECKs
+  std::optional<WeightId> find_named(std::string_view name) const {
+    return index_.named(stack_, full_name(name));
+  }
+  std::vector<WeightId> all(WeightRole role) const { return index_.all(key(role)); }
   const WeightTensor& tensor(WeightId id) const { return index_.tensor(id); }
   Bytes bytes_of(const std::vector<WeightId>& weights) const;
 
-  Value input(std::string name);
+  Value input(std::string name);  // an integer for each token
+  // Written by the caller before step 0, in the type of the activations.
+  Value input(std::string_view name, const Shape& shape);
   // [width, cells, streams] outside the arena; written by an op that lists it as output, if at all.
   Value state(std::string_view name, DType dtype, const Shape& shape);
 
@@ -94,6 +103,10 @@ class GraphWriter {
   // Writes the model's output, f32 and outside the arena.
   void output(std::string_view name, const Shape& shape, Op op);
 
+  Value embed(std::string_view name, WeightId table, int64_t width, const Value& ids);
+  // Of a lookup: one row per token, and no more rows than there are.
+  Bytes looked_up(const WeightTensor& table) const;
+
   // Everything of a product with all rows of a weight but its name and output. A weight with a
   // matrix for each head takes its share of the row and makes rows x count values.
   Op product_op(WeightId weight, const Value& x) const;
@@ -102,6 +115,9 @@ class GraphWriter {
   // With the bias of that role, if there is one.
   Value linear(std::string_view name, WeightRole role, const Value& x);
   Value add_bias(std::string_view name, WeightId weight, const Value& x);
+  // By name instead of role: "<stem>.weight", and "<stem>.bias" if there is one.
+  Value linear_named(std::string_view stem, const Value& x);
+  Value norm_named(std::string_view stem, const Value& x);
 
   // The norm of that role, after what the inventory holds: RMSNorm, or LayerNorm with a shift.
   Value norm(std::string_view name, WeightRole role, const Value& x);
@@ -121,11 +137,16 @@ class GraphWriter {
 
  private:
   std::string full_name(std::string_view name) const { return prefix_ + std::string(name); }
+  WeightIndex::Key key(WeightRole role, bool is_bias = false) const {
+    return {.stack = stack_, .layer = layer_, .role = role, .is_bias = is_bias};
+  }
 
   WeightIndex index_;
   const GraphOptions& options_;
   GraphBuilder builder_{};
+  int64_t stack_ = -1;
   int64_t layer_ = -1;
+  std::string stack_prefix_{};
   std::string prefix_{};
 };
 

@@ -17,6 +17,9 @@ struct Cells {
   Bytes value_bytes{};
   bool is_context = true;     // their number grows with the context
   int64_t most_attended = 0;  // of a window; 0 = all
+  // Of the cached rows; rows of this pass are floats, or multiplied as they are.
+  DType key_type = DType::kF32;
+  DType value_type = DType::kF32;
 };
 
 // What layers hand on besides x.
@@ -30,6 +33,16 @@ struct LayerContext {
   const LayerSpec& layer() const { return spec.layers.at(static_cast<size_t>(writer.layer())); }
 };
 
+// One layer: the norms and sums around its parts. x [E,T] in and out.
+Value layer_graph(LayerContext& context, const LayerSpec& spec, const Value& x);
+
+// Weights that no width describes are read whole, but for a table with a row for each word, which
+// is looked up. What is computed with them is unknown: nothing is counted, and x keeps its shape.
+Value extras_graph(LayerContext& context, const Value& x);
+
+// Does anything turn queries or look distances up?
+bool layers_read_positions(const TransformerSpec& spec);
+
 // Rope, unless the model learns its positions.
 bool turns_queries(const TransformerSpec& spec, const AttentionSpec& attention);
 
@@ -38,6 +51,11 @@ Value attention_graph(LayerContext& context, const AttentionSpec& spec, const Va
 Value mla_graph(LayerContext& context, const MlaSpec& spec, const Value& x);
 // x: before its norm.
 Value cross_attention_graph(LayerContext& context, const CrossAttentionSpec& spec, const Value& x);
+
+// Once for a source: K and V of the encoder's states [W,S] into the cache, of n_seq sequences, that
+// the layer's cross-attention reads.
+void cross_cache_graph(GraphWriter& writer, const CrossAttentionSpec& spec, int64_t n_seq,
+                       const Value& states);
 
 struct Heads {
   int64_t count = 0;

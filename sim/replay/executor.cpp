@@ -86,6 +86,8 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
     case OpKind::kGlu:
     case OpKind::kMix:
     case OpKind::kConcat:
+    case OpKind::kPrepend:
+    case OpKind::kUnfold:
     case OpKind::kTopK:
     case OpKind::kSumRows:
     case OpKind::kConv:
