@@ -41,8 +41,8 @@ TermKinds weights_kinds(const Scenario& scenario, const MemoryPlan& plan) {
   if (!plan.llama || scenario.strategy != StrategyKind::kResident) return kinds;
   kinds.dirty = kinds.device = {};
   for (const LlamaColumns& row : plan.llama->columns) {
-    const bool from_file = row.where == "host" && scenario.llama.mapped && !scenario.llama.locked;
-    const bool on_device = row.where != "host" && row.where != "CPU_REPACK";
+    const bool from_file = row.is_host_file() && scenario.llama.mapped && !scenario.llama.locked;
+    const bool on_device = row.is_on_device();
     (from_file ? kinds.file_backed : on_device ? kinds.device : kinds.dirty) += row.model;
   }
   kinds.needed = std::min(kinds.reserved, plan.llama->memory.model.whole);
@@ -83,7 +83,7 @@ TermKinds runtime_kinds(const Scenario& scenario, const MemoryPlan& plan) {
 void move_to_device(const MemoryPlan& plan, TermKinds& cache, TermKinds& compute) {
   if (!plan.llama) return;
   for (const LlamaColumns& row : plan.llama->columns) {
-    if (row.where == "host" || row.where == "CPU_REPACK") continue;
+    if (!row.is_on_device()) continue;
     const Bytes of_cache = std::min(row.context, cache.dirty);
     cache.device += of_cache;
     cache.dirty -= of_cache;
@@ -177,8 +177,8 @@ void set_trained_default(const Scenario& scenario, const MemoryPlan& plan, int64
     const Result<LlamaMemory> memory =
         llama_memory(trained.model, plan.weights, llama_settings(trained), trained.llama.repack);
     if (!memory) return;
-    cache = memory->kv();
-    if (scenario.llama.n_gpu_layers == 0) compute = memory->compute;
+    cache = memory->kv() + plan.llama->beside_kv;
+    if (!scenario.llama.uses_devices()) compute = memory->compute + plan.llama->beside_compute;
   }
   // What is uncertain of the cache comes on top of it, whatever the context.
   for (const UncertainAmount& amount : scenario.engine.uncertain) {

@@ -1,5 +1,6 @@
 #include "planner/capacity/scenario.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,11 +25,11 @@ constexpr NameTable<CachePolicy, 8> kCachePolicies = {{
     {CachePolicy::kMru, "mru"},
     {CachePolicy::kPinned, "pinned"},
     {CachePolicy::kNextUse, "next-use"},
-}};
     {CachePolicy::kFifo, "fifo"},
     {CachePolicy::kClock, "clock"},
     {CachePolicy::kLfu, "lfu"},
     {CachePolicy::kRandom, "random"},
+}};
 
 constexpr NameTable<OpOrder, 2> kOpOrders = {{
     {OpOrder::kProgram, "program"},
@@ -66,6 +67,12 @@ std::optional<CachePolicy> parse_cache_policy(std::string_view name) {
 
 std::string_view name_of(OpOrder order) { return find_name(kOpOrders, order); }
 std::optional<OpOrder> parse_op_order(std::string_view name) { return find_kind(kOpOrders, name); }
+
+bool LlamaChoices::uses_devices() const {
+  return n_gpu_layers > 0 || std::ranges::any_of(overrides, [](const LlamaOverride& one) {
+           return one.device.has_value();
+         });
+}
 
 int64_t Scenario::cells_per_sequence() const {
   return kv_unified ? n_ctx.count() : ceil_div(n_ctx.count(), n_seq);

@@ -12,6 +12,8 @@
 #include "planner/capacity/device_spec.h"
 #include "planner/engine/engine_profile.h"
 #include "planner/engine/llama_cpp/llama_model_buffers.h"
+#include "planner/engine/llama_cpp/llama_override.h"
+#include "planner/engine/llama_cpp/llama_projector.h"
 #include "planner/model/model_spec.h"
 #include "planner/model/quantization.h"
 
@@ -43,13 +45,40 @@ struct CacheChoices {
   std::vector<std::string> pinned{};  // unit names; they stay once loaded
 };
 
+// How layers are shared out over several devices.
+enum class LlamaSplitMode { kNone, kLayer };  // one device, or each layer on one of them
+
+// A model that guesses tokens ahead, with a context of its own.
+struct LlamaDraft {
+  ModelSpec model{};
+  Quantization quant{};
+  Tokens n_ctx{0};  // resolved
+  DType type_k = DType::kF16;
+  DType type_v = DType::kF16;
+  int64_t n_gpu_layers = 0;
+  bool operator==(const LlamaDraft&) const = default;
+};
+
 // What only an engine with policy llama_cpp heeds.
 struct LlamaChoices {
   int64_t n_gpu_layers = 0;                // of n_layer + 1: the output is one more
   bool mapped = true;                      // the file is mapped, not read
   bool locked = false;                     // and its pages may not be dropped
   LlamaRepack repack = LlamaRepack::kArm;  // kernels of the device's processor
+  std::vector<LlamaOverride> overrides{};  // weights placed by hand
+  int64_t n_cpu_moe = 0;        // experts of so many layers from the front stay with the CPU
+  std::vector<float> shares{};  // of the layers, by device; empty = one device
+  LlamaSplitMode split_mode = LlamaSplitMode::kLayer;
+  int64_t main_gpu = 0;          // the device of split mode none
+  bool offload_products = true;  // large batches of the CPU's layers go to a device
+  bool projector = false;        // the towers are loaded as well
+  std::optional<LlamaProjectorFile> projector_file{};  // their weights, if a file was named
+  bool projector_on_device = true;                     // if any layer is
+  std::optional<LlamaDraft> draft{};
   bool operator==(const LlamaChoices&) const = default;
+
+  size_t n_devices() const { return shares.empty() ? 1 : shares.size(); }
+  bool uses_devices() const;  // some layer, or a weight placed by hand, is on one
 };
 
 // A resolved input and where it came from: "flag --ctx-size", "environment TIDEMARK_CTX_SIZE",

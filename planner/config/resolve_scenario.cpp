@@ -12,6 +12,7 @@
 #include <array>
 
 #include "planner/alloc/planners.h"
+#include "planner/config/llama_settings.h"
 #include "planner/config/load_any_model.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/quantized_weights.h"
@@ -73,7 +74,7 @@ class Resolver {
     context();
     cache_types();
     outputs();
-    llama_choices();
+    scenario_.llama = read_llama_choices(read_, scenario_);
     choices();
     limits();
     tokens();
@@ -230,17 +231,6 @@ class Resolver {
     return type;
   }
 
-  // The width that a cache type's blocks must divide: one head's, or the whole latent of MLA.
-  static int64_t cached_row(const LayerSpec& layer, bool is_key) {
-    if (const auto* mla = std::get_if<MlaSpec>(&layer.mixer)) {
-      if (mla->latent_cache) return mla->kv_lora + mla->qk_rope;
-      return is_key ? mla->qk_nope + mla->qk_rope : mla->v_head;
-    }
-    const AttentionSpec* attention = layer.attention();
-    if (attention == nullptr) return 0;
-    return is_key ? attention->head_dim : attention->value_dim();
-  }
-
   void cache_types() {
     scenario_.kv_unified = read_.is_on("kv_unified");
     scenario_.swa_full = read_.is_on("swa_full");
@@ -279,24 +269,6 @@ class Resolver {
     scenario_.type_act = read_.dtype("activation_type", {.use = DTypeUse::kActivations,
                                                          .fallback = scenario_.engine.type_act,
                                                          .fallback_origin = engine_origin_});
-  }
-
-  void llama_choices() {
-    LlamaChoices& llama = scenario_.llama;
-    if (read_.stated("n_gpu_layers") != nullptr) {
-      llama.n_gpu_layers =
-          read_.number("n_gpu_layers", {.least = 0, .most = kMostTokens, .fallback = 0});
-    }
-    llama.mapped = !read_.is_on("no_mmap");
-    llama.locked = read_.is_on("mlock");
-    if (read_.stated("repack") != nullptr) {
-      const std::string name = read_.choice("repack", {"none", "arm", "avx2", "avx512"}, "arm");
-      llama.repack = name == "arm"      ? LlamaRepack::kArm
-                     : name == "avx2"   ? LlamaRepack::kAvx2
-                     : name == "avx512" ? LlamaRepack::kAvx512
-                                        : LlamaRepack::kNone;
-    }
-    if (read_.is_on("no_repack")) llama.repack = LlamaRepack::kNone;
   }
 
   void choices() {

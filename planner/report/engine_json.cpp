@@ -24,6 +24,7 @@ Json llama_json(const LlamaFacts& facts) {
   Json columns = Json::array();
   for (const LlamaColumns& row : facts.columns) {
     columns.push_back(Json{{"where", row.where},
+                           {"part", name_of(row.part)},
                            {"model_bytes", row.model.count()},
                            {"context_bytes", row.context.count()},
                            {"compute_bytes", row.compute.count()},

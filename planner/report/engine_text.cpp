@@ -16,7 +16,9 @@ std::string column_table(const LlamaFacts& facts) {
           {"llama.cpp's columns", Align::kLeft}, {"model"}, {"context"}, {"compute"}, {"self"}}};
   LlamaColumns all{.where = "all"};
   const auto add = [&](const LlamaColumns& row) {
-    table.rows.push_back({{one_line(row.where)},
+    const std::string part =
+        row.part == LlamaPart::kModel ? "" : fmt::format(", {}", name_of(row.part));
+    table.rows.push_back({{one_line(row.where) + part},
                           {format_bytes(row.model)},
                           {format_bytes(row.context)},
                           {format_bytes(row.compute)},
@@ -33,6 +35,15 @@ std::string column_table(const LlamaFacts& facts) {
     add(all);
   }
   return table_to_text(table, {});
+}
+
+// Of the model; a draft model and a projector are not what is changed.
+Bytes compute_of_model(const LlamaFacts& facts) {
+  Bytes compute;
+  for (const LlamaColumns& row : facts.columns) {
+    if (row.part == LlamaPart::kModel) compute += row.compute;
+  }
+  return compute;
 }
 
 std::string scaling_text(const LlamaFacts& facts, Bytes compute) {
@@ -65,7 +76,7 @@ std::string llama_section(const PlanReport& report) {
                                format_bytes(facts.peak.bytes), format_count(facts.nodes),
                                format_bytes(facts.compute_generation)));
   if (!facts.scalings.empty()) {
-    out += paragraph("", scaling_text(facts, report.memory.compute));
+    out += paragraph("", scaling_text(facts, compute_of_model(facts)));
   }
   if (facts.own_plan) {
     out += paragraph(

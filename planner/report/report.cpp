@@ -215,7 +215,8 @@ void add_llama_notes(const Scenario& scenario, const LlamaPlan& llama,
                     "counted as ours would be.",
                     name_of(scenario.strategy)));
   }
-  if (scenario.llama.n_gpu_layers > 0) {
+  notes.insert(notes.end(), llama.notes.begin(), llama.notes.end());
+  if (scenario.llama.uses_devices()) {
     notes.emplace_back(
         "The split over devices follows llama.cpp's rules but was not compared with runs on "
         "devices; the driver's own memory is not counted.");

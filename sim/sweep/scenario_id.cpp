@@ -155,13 +155,43 @@ void add_engine(CanonicalText& text, const EngineProfile& engine) {
   }
 }
 
+void add_draft(CanonicalText& text, const LlamaDraft& draft) {
+  const auto& [model, quant, n_ctx, type_k, type_v, n_gpu_layers] = draft;
+  add_model(text, model);
+  add_quantization(text, "llama.draft.quant", quant);
+  text.add("llama.draft.n_ctx", n_ctx.count());
+  text.add("llama.draft.type_k", name_of(type_k));
+  text.add("llama.draft.type_v", name_of(type_v));
+  text.add("llama.draft.n_gpu_layers", n_gpu_layers);
+}
+
+// Rows kept from before these were there are of runs without them.
+void add_places(CanonicalText& text, const LlamaChoices& llama) {
+  for (const auto& [pattern, device] : llama.overrides) {
+    text.add("llama.override",
+             fmt::format("{} {}", pattern.text(), device ? std::to_string(*device) : "CPU"));
+  }
+  if (llama.n_cpu_moe > 0) text.add("llama.n_cpu_moe", llama.n_cpu_moe);
+  for (const float share : llama.shares) text.add("llama.share", fmt::format("{}", share));
+  if (llama.split_mode == LlamaSplitMode::kNone) text.add("llama.main_gpu", llama.main_gpu);
+  if (!llama.offload_products) text.add("llama.offload_products", int64_t{0});
+  if (llama.projector) text.add("llama.projector_on_device", int64_t{llama.projector_on_device});
+  if (llama.projector_file) {
+    text.add("llama.projector_file", llama.projector_file->whole);
+  }
+}
+
 void add_llama(CanonicalText& text, const LlamaChoices& llama) {
-  const auto& [n_gpu_layers, mapped, locked, repack] = llama;
+  const auto& [n_gpu_layers, mapped, locked, repack, overrides, n_cpu_moe, shares, split_mode,
+               main_gpu, offload_products, projector, projector_file, projector_on_device, draft] =
+      llama;
   if (llama == LlamaChoices{}) return;
   text.add("llama.n_gpu_layers", n_gpu_layers);
   text.add("llama.mapped", int64_t{mapped});
   text.add("llama.locked", int64_t{locked});
   text.add("llama.repack", static_cast<int64_t>(repack));
+  add_places(text, llama);
+  if (draft) add_draft(text, *draft);
 }
 
 void add_cache(CanonicalText& text, const CacheChoices& cache) {
