@@ -41,8 +41,8 @@ TEST(AllocationTraceTest, WhatNeverLivesIsLeftOut) {
 }
 
 // A heap of 1 MiB in 16 pieces of 64 KiB, every second one released: half is free, but 128 KiB in
-// one piece are not to be had. Nothing is free in an arena, nor in pools, whose slots wait for their
-// like.
+// one piece are not to be had. Nothing is free in an arena, nor in pools, whose slots wait for
+// their like.
 TEST(AllocationTraceTest, ALargeRequestFailsThoughHalfTheHeapIsFree) {
   AllocationTrace trace;
   for (int64_t i = 0; i < 16; ++i) {
