@@ -49,12 +49,41 @@ TermKinds weights_kinds(const Scenario& scenario, const MemoryPlan& plan) {
   return kinds;
 }
 
+bool spills(const Scenario& scenario) {
+  return scenario.kv_resident && scenario.engine.kv_spill == KvSpill::kMappedFile;
+}
+
+// One token reads all that its layer has cached: the largest layer counts.
+Bytes used_cache_of_a_layer(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  if (spec == nullptr) return {};
+  StateOptions options = state_options(scenario);
+  options.n_cells = used_cells(scenario);
+  if (scenario.kv_unified) options.n_cells = checked_mul(options.n_cells, scenario.n_seq);
+  Bytes largest;
+  for (const LayerSpec& layer : spec->layers) {
+    const Bytes cell =
+        key_bytes_per_cell(layer, options.type_k) + value_bytes_per_cell(layer, options.type_v);
+    largest = std::max(largest, cell * cells_of(layer, options) * scenario.n_stream());
+  }
+  return largest;
+}
+
+// What is beyond the limit lies in a mapped file; of that one layer is needed at a time.
+void spill(const Scenario& scenario, TermKinds& kinds) {
+  const Bytes kept = std::min(*scenario.kv_resident, kinds.dirty);
+  kinds.file_backed = kinds.dirty - kept;
+  kinds.dirty = kept;
+  kinds.needed = std::min(kinds.needed, kept + used_cache_of_a_layer(scenario));
+}
+
 // Anonymous pages come when they are written; an engine that clears its cache has written all.
 TermKinds cache_kinds(const Scenario& scenario, const MemoryPlan& plan) {
   TermKinds kinds = of_one_kind("kv_cache", plan.breakdown.kv_cache, scenario.engine);
   kinds.needed = used_cache(scenario, kinds.reserved);
   const bool comes_as_written = !plan.llama && scenario.engine.weights_in != WeightsIn::kDevice;
   if (comes_as_written) kinds.resident = kinds.dirty = kinds.needed;
+  if (spills(scenario)) spill(scenario, kinds);
   return kinds;
 }
 
@@ -128,6 +157,10 @@ std::string how_of_cache(const Scenario& scenario, const MemoryPlan& plan) {
   if (scenario.engine.kv_block > 1) {
     return fmt::format("{}, the context in whole blocks of {} tokens", types,
                        scenario.engine.kv_block);
+  }
+  if (spills(scenario)) {
+    return fmt::format("{}, the whole context, all but {} of it in a mapped file", types,
+                       format_bytes(*scenario.kv_resident));
   }
   return types + ", the whole context";
 }

@@ -103,6 +103,7 @@ struct Scenario {
   int64_t n_outputs = 1;  // rows of logits kept per pass; resolved, never 0
   DType type_k = DType::kF16;
   DType type_v = DType::kF16;
+  std::optional<Bytes> kv_resident{};  // of the cache; the rest in a file, if the engine can
   DType type_act = DType::kF32;
   bool flash_attention = true;
   bool kv_unified = false;  // one cache for all sequences instead of one each

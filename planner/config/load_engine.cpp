@@ -70,6 +70,44 @@ std::vector<UncertainAmount> read_uncertain(YamlMap& map) {
   return amounts;
 }
 
+// Long enough for a list, short enough for a table.
+std::string read_short(YamlMap& map, std::string_view key, size_t most) {
+  const std::string text = map.text(key).value_or("");
+  if (text.size() > most) map.error(key, fmt::format("is longer than {} bytes", most));
+  return text;
+}
+
+// A cell without a source is refused: a missing key is an error.
+EngineFeature read_feature(YamlMap& runtime, std::string_view key) {
+  constexpr size_t kMostOfACell = 240;
+  std::optional<YamlMap> map = runtime.map(key);
+  if (!map) return {};
+  EngineFeature feature{.value = read_short(*map, "value", kMostOfACell),
+                        .source = read_short(*map, "source", kMostOfACell)};
+  map->finish();
+  return feature;
+}
+
+std::vector<RuntimeFeatures> read_features(YamlMap& map) {
+  constexpr size_t kMostRuntimes = 16;
+  constexpr size_t kMostOfAName = 40;
+  std::vector<RuntimeFeatures> runtimes;
+  if (!map.has("features")) return runtimes;
+  std::vector<YamlMap> entries = map.map_list("features");
+  if (entries.size() > kMostRuntimes) {
+    map.error("features", fmt::format("are of more than {} runtimes", kMostRuntimes));
+  }
+  for (YamlMap& entry : entries) {
+    RuntimeFeatures features{.runtime = read_short(entry, "runtime", kMostOfAName)};
+    for (const FeatureKey& key : feature_keys()) {
+      features.*key.cell = read_feature(entry, key.key);
+    }
+    entry.finish();
+    runtimes.push_back(std::move(features));
+  }
+  return runtimes;
+}
+
 Alignment read_alignment(YamlMap& map) {
   const Bytes bytes = map.bytes("alignment", 1_B, 1_MiB).value_or(1_B);
   if (std::has_single_bit(static_cast<uint64_t>(bytes.count())))
@@ -98,6 +136,10 @@ void read_optional(YamlMap& map, EngineProfile& engine) {
     engine.embedding_in_flash =
         read_choice<bool, 2>(map, "embedding", {{{"resident", false}, {"flash", true}}});
   }
+  if (map.has("kv_spill")) {
+    engine.kv_spill = read_choice<KvSpill, 2>(
+        map, "kv_spill", {{{"none", KvSpill::kNone}, {"mapped_file", KvSpill::kMappedFile}}});
+  }
   if (map.has("runtime_file")) {
     engine.runtime_file =
         map.bytes("runtime_file", 0_B, std::max(engine.runtime_fixed, 0_B)).value_or(0_B);
@@ -121,6 +163,7 @@ void read_optional(YamlMap& map, EngineProfile& engine) {
     engine.ubatch_size = map.integer("ubatch_size", 1, kMostTokens).value_or(engine.ubatch_size);
   }
   engine.uncertain = read_uncertain(map);
+  engine.features = read_features(map);
   if (!map.has("not_modelled")) return;
   for (YamlText& sentence : map.text_list("not_modelled").value_or(std::vector<YamlText>{})) {
     engine.not_modelled.push_back(std::move(sentence.text));

@@ -237,6 +237,7 @@ class Resolver {
     const EngineProfile& engine = scenario_.engine;
     scenario_.type_k = cache_type("cache_type_k", engine.type_k);
     scenario_.type_v = cache_type("cache_type_v", engine.type_v);
+    scenario_.kv_resident = read_.size("kv_resident", 0_B);
     const std::string text = read_.stated("flash_attn") ? read_.stated("flash_attn")->text : "auto";
     if (text == "on" || text == "off") {
       scenario_.flash_attention = text == "on";

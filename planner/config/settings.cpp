@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 54> kTable{{
+constexpr std::array<SettingInfo, 55> kTable{{
     {"model", "", "MODEL", "",
      "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
     {"assume_dense", "--assume-dense", "", "off",
@@ -46,6 +46,9 @@ constexpr std::array<SettingInfo, 54> kTable{{
      "Type of the K cache (default: the engine's)", false},
     {"cache_type_v", "-ctv,--cache-type-v", "TYPE", "",
      "Type of the V cache (default: the engine's)", false},
+    {"kv_resident", "--kv-resident", "SIZE", "all of it",
+     "KV cache kept in memory, the rest in a mapped file whose pages may be dropped; mnn only",
+     false},
     {"kv_unified", "--kv-unified", "", "off", "One KV cache for all sequences instead of one each",
      false},
     {"swa_full", "--swa-full", "", "off", "Sliding-window layers keep the whole context", false},

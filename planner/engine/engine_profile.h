@@ -2,6 +2,7 @@
 // the few policies below and gives the numbers, each with its source.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,13 @@ enum class WeightsIn {
 };
 std::string_view name_of(WeightsIn place);  // "private", "file", "device"
 
+// What becomes of the KV cache beyond what is to stay in memory (setting kv_resident).
+enum class KvSpill {
+  kNone,        // nothing: all of it is memory of its own
+  kMappedFile,  // it lies in a mapped file: its pages may be written back and dropped, and come
+                // back a layer at a time, as attention reads them
+};
+
 // What is known of an engine only as an interval: measured, not derived. The breakdown counts
 // `most`, so that what is said to fit does.
 struct UncertainAmount {
@@ -40,6 +48,31 @@ struct UncertainAmount {
   std::string source{};
 };
 
+// One cell of the feature matrix. Nothing is said without the place where it stands; of what was
+// not found, the places that were searched.
+struct EngineFeature {
+  std::string value{};
+  std::string source{};
+};
+
+// What a runtime can do by its own documentation and source. A profile may stand for several.
+struct RuntimeFeatures {
+  std::string runtime{};      // "ExecuTorch"
+  EngineFeature weights{};    // formats
+  EngineFeature kv_types{};   // of the KV cache
+  EngineFeature mmap{};       // are weights pages of a mapped file?
+  EngineFeature paging{};     // is the KV cache cut in blocks?
+  EngineFeature spill{};      // what may leave memory, and where to
+  EngineFeature platforms{};  // systems and processors
+};
+
+struct FeatureKey {
+  std::string_view key{};    // of the file: "kv_types"
+  std::string_view label{};  // for people: "KV types"
+  EngineFeature RuntimeFeatures::*cell = nullptr;
+};
+std::span<const FeatureKey> feature_keys();  // in the order of the members
+
 struct EngineProfile {
   std::string name{};
   std::string version{};
@@ -49,6 +82,9 @@ struct EngineProfile {
   ActivationPolicy activations = ActivationPolicy::kArena;
   WeightsIn weights_in = WeightsIn::kPrivate;
   bool embedding_in_flash = false;  // unless the settings say otherwise
+  KvSpill kv_spill = KvSpill::kNone;
+  // Of each runtime it stands for; none: it is our own.
+  std::vector<RuntimeFeatures> features{};
   Bytes runtime_fixed{};            // process, libraries, tables
   Bytes runtime_file{};             // of it: clean pages of program and libraries
   double runtime_ratio = 0.0;       // of weights + activations; textbook only

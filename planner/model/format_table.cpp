@@ -61,6 +61,13 @@ constexpr Format other(DType dtype, std::string_view name, int64_t elements, int
           .extras = extras};
 }
 
+// Offered for the cache as well. Its scale is of a layer, or there is none (vLLM, TensorRT-LLM), so
+// no cell has one (state.cpp).
+constexpr Format cached(Format format) {
+  format.cache = true;
+  return format;
+}
+
 constexpr Format integer(DType dtype, std::string_view name, int64_t bits, int64_t group,
                          Zero zero) {
   const bool stored = zero == Zero::kStored;
@@ -158,8 +165,8 @@ constexpr std::array<Format, 113> kFormats = {{
     ggml(DType::kQ2_0, "Q2_0", 64, 18, 42, Use::kNotOffered),
     // fp8 with one f32 scale per tensor (weight_scale of the usual safetensors checkpoints), and
     // DeepSeek-V3's 128 x 128 blocks with an f32 weight_scale_inv each (its published fp8 weights).
-    other(DType::kFp8E4m3, "fp8_e4m3", 1, 1, 0, {.matrix_bytes = 4}),
-    other(DType::kFp8E5m2, "fp8_e5m2", 1, 1, 0, {.matrix_bytes = 4}),
+    cached(other(DType::kFp8E4m3, "fp8_e4m3", 1, 1, 0, {.matrix_bytes = 4})),
+    cached(other(DType::kFp8E5m2, "fp8_e5m2", 1, 1, 0, {.matrix_bytes = 4})),
     other(DType::kFp8E4m3B128, "fp8_e4m3_b128", 1, 1, 0, {.tile = 128, .tile_bytes = 4}),
     // int8 and int4 by granularity: per tensor, per channel (= output row), per group of columns;
     // an fp16 scale each and with Zp a zero point as wide as the element, those of int4 packed two

@@ -27,8 +27,10 @@ int64_t value_width(const Mixer& mixer) {
   return checked_mul(attention->n_head_kv, attention->value_dim());
 }
 
+// What a format adds to a whole matrix, fp8's scale, is not added to each cell.
 Bytes bytes_of(DType dtype, int64_t width) {
-  return width == 0 ? Bytes{} : row_bytes(dtype, width);
+  if (width == 0) return {};
+  return row_bytes(dtype, width) - Bytes::of(format_of(dtype).extras.matrix_bytes);
 }
 
 // How far back a token sees; 0 = to the beginning.

@@ -187,10 +187,16 @@ std::string context_note(const Scenario& scenario) {
 
 // Settings that were stated, but mean nothing to this engine.
 std::string ignored_note(const Scenario& scenario) {
-  if (scenario.engine.policy == EnginePolicy::kLlamaCpp) return "";
+  std::vector<std::string_view> ignored;
+  if (scenario.engine.policy != EnginePolicy::kLlamaCpp) {
+    ignored = {"n_gpu_layers", "cpu_moe",   "n_cpu_moe",     "override_tensor",   "tensor_split",
+               "split_mode",   "main_gpu",  "no_op_offload", "no_mmap",           "mlock",
+               "repack",       "no_repack", "mmproj",        "no_mmproj_offload", "model_draft"};
+  }
+  if (scenario.engine.kv_spill == KvSpill::kNone) ignored.emplace_back("kv_resident");
   std::string names;
   for (const Setting& setting : scenario.settings) {
-    for (const std::string_view key : {"n_gpu_layers", "no_mmap", "mlock", "repack", "no_repack"}) {
+    for (const std::string_view key : ignored) {
       if (setting.key == key) names += (names.empty() ? "" : ", ") + setting.key;
     }
   }

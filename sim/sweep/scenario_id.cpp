@@ -135,9 +135,10 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
 
 void add_engine(CanonicalText& text, const EngineProfile& engine) {
   const auto& [name, version, summary, source, policy, activations, weights_in, embedding_in_flash,
-               runtime_fixed, runtime_file, runtime_ratio, alignment, kv_cell_multiple, kv_block,
-               memory_share, free_share, context_as_trained, batch_size, ubatch_size,
-               flash_attention, type_k, type_v, type_act, uncertain, not_modelled] = engine;
+               kv_spill, features, runtime_fixed, runtime_file, runtime_ratio, alignment,
+               kv_cell_multiple, kv_block, memory_share, free_share, context_as_trained, batch_size,
+               ubatch_size, flash_attention, type_k, type_v, type_act, uncertain, not_modelled] =
+      engine;
   text.add("engine.kv_cell_multiple", kv_cell_multiple);
   text.add("engine.policy", static_cast<int64_t>(policy));
   text.add("engine.activations", static_cast<int64_t>(activations));
@@ -216,9 +217,9 @@ std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
-               n_outputs, type_k, type_v, type_act, flash_attention, kv_unified, swa_full, llama,
-               planner, op_order, strategy, cache, trace, margin_ratio, budget, prompt, generate,
-               seed, model_warnings, settings] = scenario;
+               n_outputs, type_k, type_v, kv_resident, type_act, flash_attention, kv_unified,
+               swa_full, llama, planner, op_order, strategy, cache, trace, margin_ratio, budget,
+               prompt, generate, seed, model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);
@@ -234,6 +235,7 @@ std::string canonical_text(const Scenario& scenario) {
   text.add("n_outputs", n_outputs);
   text.add("type_k", name_of(type_k));
   text.add("type_v", name_of(type_v));
+  if (kv_resident) text.add("kv_resident", *kv_resident);
   text.add("type_act", name_of(type_act));
   text.add("flash_attention", int64_t{flash_attention});
   text.add("kv_unified", int64_t{kv_unified});
