@@ -88,6 +88,11 @@ TEST(KvBlockPoolTest, ASpilledBlockComesBackToBeWritten) {
   EXPECT_EQ(pool.use().spilled_tokens, 8);
   pool.end(s);
   EXPECT_EQ(pool.use().spilled_tokens, 6);
+  // Others have all of the pool: there is no room for it.
+  const SequenceId u = pool.start();
+  pool.append(u, Tokens(16));
+  EXPECT_EQ(pool.append(t, Tokens(1)).missing, 1);
+  pool.end(u);
   const KvAppend grown = pool.append(t, Tokens(1));
   EXPECT_EQ(grown.brought_back, 1);
   EXPECT_EQ(grown.new_blocks, 0);
