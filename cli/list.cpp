@@ -12,6 +12,7 @@
 #include "planner/config/yaml_reader.h"
 #include "planner/model/quantized_weights.h"
 #include "planner/model/weights.h"
+#include "planner/report/engine_listing.h"
 #include "planner/report/tables.h"
 
 namespace tidemark::cli {
@@ -60,12 +61,38 @@ Listing list_devices() {
       });
 }
 
-Listing list_engines() {
-  return list_files<EngineProfile>(ConfigKind::kEngine,
-                                   {.columns = {"engine", "version", "summary"}}, &load_engine,
-                                   [](const EngineProfile& engine) -> std::vector<std::string> {
-                                     return {engine.version, engine.summary};
-                                   });
+// A broken profile is listed with its first problem.
+std::vector<ListedEngine> listed_engines() {
+  std::vector<ListedEngine> engines;
+  for (const std::string& name : list_configs(ConfigKind::kEngine)) {
+    const Result<EngineProfile> profile = load_engine(name);
+    if (profile) {
+      engines.push_back({.name = name,
+                         .version = profile->version,
+                         .summary = profile->summary,
+                         .features = profile->features});
+    } else {
+      engines.push_back(
+          {.name = name, .summary = "cannot be read: " + profile.diagnostics().front().message});
+    }
+  }
+  return engines;
+}
+
+// Wider than a table: text of its own, and more in JSON.
+int run_list_engines(const OutputOptions& output) {
+  const std::vector<ListedEngine> engines = listed_engines();
+  switch (output.format) {
+    case OutputFormat::kJson:
+      return emit(output, engines_to_json(engines), kYes);
+    case OutputFormat::kCsv:
+      return emit(output, to_csv(engine_rows(engines)), kYes);
+    case OutputFormat::kMarkdown:
+      return emit(output, to_markdown(engine_rows(engines)), kYes);
+    case OutputFormat::kTable:
+      break;
+  }
+  return emit(output, engines_to_text(engines), kYes);
 }
 
 Listing list_scenarios() {
@@ -126,11 +153,11 @@ Listing list_settings() {
 
 struct Topic {
   const char* name;
-  Listing (*make)();
+  Listing (*make)();  // nullptr: run_list_engines
 };
 
 constexpr Topic kTopics[] = {
-    {"models", &list_models},       {"devices", &list_devices},   {"engines", &list_engines},
+    {"models", &list_models},       {"devices", &list_devices},   {"engines", nullptr},
     {"scenarios", &list_scenarios}, {"sweeps", &list_sweeps},     {"strategies", &list_strategies},
     {"quants", &list_quants},       {"planners", &list_planners}, {"settings", &list_settings}};
 
@@ -153,6 +180,7 @@ int run_list(const ListOptions& options) {
       std::find_if(std::begin(kTopics), std::end(kTopics),
                    [&](const Topic& candidate) { return options.what == candidate.name; });
   if (topic == std::end(kTopics)) return fail(unknown_topic(options.what));
+  if (topic->make == nullptr) return run_list_engines(options.output);
   const Listing listing = topic->make();
   switch (options.output.format) {
     case OutputFormat::kJson:

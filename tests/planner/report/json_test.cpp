@@ -3,12 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
+#include "json_schema.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/writers.h"
@@ -27,6 +23,7 @@ using testing::sample_replay;
 using testing::sample_run;
 using testing::sample_run_layerwise;
 using testing::sample_run_over;
+using testing::schema_problem;
 
 template <typename Report>
 json one(const Report& report) {
@@ -36,23 +33,6 @@ json one(const Report& report) {
 template <typename Report>
 json several(const std::vector<Report>& reports) {
   return json::parse(to_json(std::span<const Report>(reports)));
-}
-
-// "" when `document` obeys docs/reference/schemas/NAME.schema.json.
-std::string schema_problem(const std::string& name, const json& document) {
-  const json schema_text = json::parse(testing::slurp(
-      std::string(TIDEMARK_SOURCE_DIR) + "/docs/reference/schemas/" + name + ".schema.json"));
-  valijson::Schema schema;
-  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_text),
-                                          schema);
-  valijson::ValidationResults results;
-  valijson::Validator validator;
-  if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results))
-    return "";
-  valijson::ValidationResults::Error error;
-  std::string problem = "does not obey " + name;
-  while (results.popError(error)) problem += "\n" + error.description;
-  return problem;
 }
 
 TEST(JsonSchema, HoldsForEveryKindOfDocument) {
