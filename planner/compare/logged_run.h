@@ -69,6 +69,10 @@ struct LoggedFigure {
   bool operator==(const LoggedFigure&) const = default;
 };
 
+// "device" of what ollama's planner sets aside for the graph.
+inline constexpr std::string_view kOllamaFullGraph = "planned, full offload";
+inline constexpr std::string_view kOllamaPartialGraph = "planned, partial offload";
+
 struct LoggedTerm {
   TermKind kind = TermKind::kModel;
   std::string device{};  // as printed: "CUDA0", "CPU_Mapped"; empty = all together

@@ -1,6 +1,7 @@
 // ollama's own lines, which are "key=value" pairs: its planner's ("memory.required.kv") and those
 // of its own engine (msg="model weights" device=CUDA0 size="3.1 GiB"). What its llama.cpp runner
 // prints is read as llama.cpp's.
+#include <algorithm>
 #include <array>
 
 #include "planner/compare/log_text.h"
@@ -48,8 +49,8 @@ constexpr std::array kPlanned{
     Planned{"memory.weights.repeating", TermKind::kRepeating, ""},
     Planned{"memory.weights.nonrepeating", TermKind::kHead, ""},
     Planned{"memory.required.kv", TermKind::kPlannedKv, ""},
-    Planned{"memory.graph.full", TermKind::kCompute, "planned, full offload"},
-    Planned{"memory.graph.partial", TermKind::kCompute, "planned, partial offload"}};
+    Planned{"memory.graph.full", TermKind::kCompute, kOllamaFullGraph},
+    Planned{"memory.graph.partial", TermKind::kCompute, kOllamaPartialGraph}};
 
 struct Stated {
   string_view message{};
@@ -126,6 +127,11 @@ class Reader {
                       .figure = *size,
                       .line = line});
     }
+    // "[21.8 GiB 21.8 GiB]"
+    const string_view cards = value_of(pairs, "memory.available");
+    const auto n_cards = std::ranges::count(cards, 'B');
+    if (n_cards > 1) run_.settings.numbers["cards"] = {n_cards};
+    if (value_of(pairs, "msg") == "offload to metal") run_.settings.words["library"] = "metal";
     if (const auto layers = leading_integer(value_of(pairs, "layers.model"))) {
       run_.settings.numbers["layers_and_head"] = {*layers};
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "planner/compare/ollama_graph.h"
 #include "planner/compare/predict.h"
 #include "planner/model/state.h"
 
@@ -62,6 +63,36 @@ void planned_weights(const PredictInput& input, std::optional<Bytes> cache, Comp
   }
 }
 
+const ComparedTerm* find(const std::vector<ComparedTerm>& terms, TermKind kind) {
+  const auto found = std::ranges::find(terms, kind, &ComparedTerm::kind);
+  return found == terms.end() ? nullptr : &*found;
+}
+
+// Both figures of its planner for the graph; an engine's own allocation is not one of them.
+void planned_graph(const PredictInput& input, bool has_cache,
+                   const std::vector<ComparedTerm>& terms, ComparedTerm& term) {
+  const bool is_full = term.device == kOllamaFullGraph;
+  if (!is_full && term.device != kOllamaPartialGraph) {
+    term.reason = "its own engine's graph, which is not modelled";
+    return;
+  }
+  if (!has_cache) {
+    term.reason = "its planner counts heads that keep no cache";
+    return;
+  }
+  const LoggedFacts& settings = input.run.settings;
+  const ComparedTerm* kv = find(terms, TermKind::kPlannedKv);
+  const OllamaGraph graph =
+      ollama_graph(input.model, {.n_ctx = *settings.number("n_ctx"),
+                                 .n_batch = setting_or(input, "n_batch", 512, "its default"),
+                                 .kv = kv ? std::optional(kv->logged.value) : std::nullopt,
+                                 .month = settings.number("month"),
+                                 .cards = settings.number("cards").value_or(1),
+                                 .metal = settings.word("library") == "metal"});
+  term.predicted = is_full ? graph.full : graph.partial;
+  if (!term.predicted) term.reason = graph.reason;
+}
+
 // One token: all layers, keys and values, on one of `ranks` cards that share the heads.
 Bytes token_bytes(const ModelSpec& model, DType type, int64_t ranks) {
   Bytes bytes;
@@ -79,11 +110,6 @@ DType vllm_cache_type(const LoggedRun& run) {
   const std::string_view type = run.settings.word("kv_cache_dtype");
   if (type.starts_with("fp8")) return DType::kInt8;  // a byte a value
   return DType::kBf16;                               // auto: the model's, 16 bits
-}
-
-const ComparedTerm* find(const std::vector<ComparedTerm>& terms, TermKind kind) {
-  const auto found = std::ranges::find(terms, kind, &ComparedTerm::kind);
-  return found == terms.end() ? nullptr : &*found;
 }
 
 struct VllmCache {
@@ -150,7 +176,8 @@ void predict_ollama(const PredictInput& input, std::vector<ComparedTerm>& terms)
         term.reason = "the log does not say on which device each layer is";
       }
     } else if (term.kind == TermKind::kCompute) {
-      term.reason = "a formula of its own, charged to every card";
+      if (!n_ctx) term.reason = "n_ctx is not in the log: -c N";
+      if (cache) planned_graph(input, *cache > Bytes{}, terms, term);
     } else if (term.kind == TermKind::kModel) {
       term.reason = "the log does not say on which device each layer is";
     } else {

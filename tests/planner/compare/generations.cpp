@@ -8,6 +8,7 @@ namespace {
 // PL052, January 2025: print_info, llama_init_from_model.
 Generation january_2025() {
   return {.id = "PL052",
+          .version = "January 2025",
           .wording = LlamaWording::kJanuary2025,
           .text = R"(
 print_info: arch             = gptneox
@@ -44,6 +45,7 @@ llama_init_from_model: graph splits = 2
 // PL005, spring 2025: llama_context, "init:" before the cache.
 Generation spring_2025() {
   return {.id = "PL005",
+          .version = "spring 2025",
           .wording = LlamaWording::kSpring2025,
           .text = R"(
 print_info: file type   = Q8_0
@@ -84,6 +86,7 @@ llama_context: graph splits = 1
 // PL050, mid 2025: llama_kv_cache_unified, still with "KV self size".
 Generation mid_2025() {
   return {.id = "PL050",
+          .version = "mid 2025",
           .wording = LlamaWording::kSpring2025,
           .text = R"(
 print_info: arch             = phi3
@@ -118,9 +121,45 @@ llama_context: graph splits = 2
                     {TermKind::kCompute, "CUDA_Host", 7.0}}};
 }
 
+// PL009, July 2025, inside another program: "size =" of the cache, not yet one for each sequence.
+Generation july_2025() {
+  return {.id = "PL009",
+          .version = "July 2025",
+          .wording = LlamaWording::kSummer2025,
+          .text = R"(
+print_info: arch             = llama
+print_info: n_ctx_train      = 131072
+print_info: n_embd           = 2048
+print_info: n_layer          = 16
+print_info: n_head           = 32
+print_info: n_head_kv        = 8
+print_info: n_embd_head_k    = 64
+print_info: n_ff             = 8192
+print_info: n_vocab          = 128256
+llama_context: n_seq_max     = 1
+llama_context: n_ctx         = 4096
+llama_context: n_ctx_per_seq = 4096
+llama_context: n_batch       = 2048
+llama_context: n_ubatch      = 512
+llama_context: flash_attn    = 0
+llama_context:        CPU  output buffer size =     0.49 MiB
+llama_kv_cache_unified:        CPU KV buffer size =   128.00 MiB
+llama_kv_cache_unified: size =  128.00 MiB (  4096 cells,  16 layers,  1 seqs), K (f16):   64.00 MiB, V (f16):   64.00 MiB
+llama_kv_cache_unified: LLAMA_SET_ROWS=0, using old ggml_cpy() method for backwards compatibility
+llama_context:        CPU compute buffer size =   280.01 MiB
+llama_context: graph nodes  = 582
+llama_context: graph splits = 1
+)",
+          .terms = {{TermKind::kKv, "CPU", 128.0},
+                    {TermKind::kKvTotal, "", 128.0},
+                    {TermKind::kOutput, "CPU", 0.49},
+                    {TermKind::kCompute, "CPU", 280.01}}};
+}
+
 // PL001, August 2025, build 6209: two devices over the network; "size =" of the cache.
 Generation august_2025() {
   return {.id = "PL001",
+          .version = "August 2025, build 6209",
           .wording = LlamaWording::kSummer2025,
           .text = R"(
 build: 6209 (fb22dd07) with cc for aarch64-linux-gnu
@@ -172,6 +211,7 @@ llama_context: graph splits = 3
 // PL044, end of 2025: llama_kv_cache; a file from before the split of the latent matrices.
 Generation autumn_2025() {
   return {.id = "PL044",
+          .version = "end of 2025",
           .wording = LlamaWording::kAutumn2025,
           .text =
               "\x1b[0m"
@@ -257,6 +297,7 @@ llama_context: graph splits = 2
     text.insert(at, "\r");
   }
   return {.id = "PL035",
+          .version = "2026, in ollama",
           .wording = LlamaWording::kAutumn2025,
           .text = text,
           .terms = {{TermKind::kKv, "ROCm0", 1664.0},
@@ -270,6 +311,7 @@ llama_context: graph splits = 2
 // PL032, 2026: attention and a recurrence, some layers on a card; the table at the end.
 Generation hybrid_2026() {
   return {.id = "PL032",
+          .version = "2026",
           .wording = LlamaWording::k2026,
           .text = R"(
 0.00.410.112 I print_info: file type   = Q4_K - Small
@@ -315,6 +357,7 @@ Generation hybrid_2026() {
 // PL023, June 2025: a fork that left in mid 2024, with a type of its own.
 Generation fork_2025() {
   return {.id = "PL023",
+          .version = "June 2025, ik_llama.cpp",
           .wording = LlamaWording::k2024,
           .text = R"(
 llama_model_loader: - type  f32:  145 tensors
@@ -351,9 +394,9 @@ llama_new_context_with_model: graph nodes  = 978
 
 std::vector<Generation> generations() {
   std::vector<Generation> all = logs_of_2024();
-  for (Generation& log :
-       std::vector<Generation>{january_2025(), spring_2025(), mid_2025(), august_2025(),
-                               autumn_2025(), windows_2026(), hybrid_2026(), fork_2025()}) {
+  for (Generation& log : std::vector<Generation>{january_2025(), spring_2025(), mid_2025(),
+                                                 july_2025(), august_2025(), autumn_2025(),
+                                                 windows_2026(), hybrid_2026(), fork_2025()}) {
     all.push_back(std::move(log));
   }
   return all;

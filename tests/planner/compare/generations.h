@@ -19,6 +19,7 @@ struct ExpectedTerm {
 
 struct Generation {
   std::string id{};
+  std::string version{};  // of llama.cpp or the fork, as its case states it
   LlamaWording wording = LlamaWording::kUnknown;
   std::string text{};
   std::vector<ExpectedTerm> terms{};

@@ -6,6 +6,7 @@ namespace {
 // PL013, January to March 2024: an input buffer, no output buffer, graph splits by "measure".
 Generation early_2024() {
   return {.id = "PL013",
+          .version = "early 2024",
           .wording = LlamaWording::kEarly2024,
           .text = R"(
 llm_load_print_meta: arch             = llama
@@ -39,6 +40,7 @@ llama_new_context_with_model: graph splits (measure): 3
 // PL051, March 2024: an output buffer, two devices at work at once.
 Generation march_2024() {
   return {.id = "PL051",
+          .version = "March 2024, build 2450",
           .wording = LlamaWording::k2024,
           .text = R"(
 main: build = 2450 (1f41c25e)
@@ -73,6 +75,7 @@ llama_new_context_with_model:      CUDA0 compute buffer size =   672.01 MiB
 // PL014, mid 2024, CPU; a line of progress and a broken one in between.
 Generation mid_2024_cpu() {
   return {.id = "PL014",
+          .version = "mid 2024",
           .wording = LlamaWording::k2024,
           .text = R"(
 llama_model_loader: loaded meta data with 19 key-value pairs and 291 tensors from m.gguf (version GGUF V2)
@@ -108,6 +111,7 @@ llama_new_context_with_model: graph splits = 1
 // PL003, mid 2024, as llama-cpp-python prints it; with the times of a container before each line.
 Generation mid_2024_cuda() {
   return {.id = "PL003",
+          .version = "mid 2024",
           .wording = LlamaWording::k2024,
           .text = R"(
 2024-07-02T10:00:01.5Z llm_load_print_meta: arch             = llama
@@ -146,6 +150,7 @@ Generation mid_2024_cuda() {
 // PL019, mid 2024, flash attention; counts of tensor types.
 Generation mid_2024_flash() {
   return {.id = "PL019",
+          .version = "mid 2024",
           .wording = LlamaWording::k2024,
           .text = R"(
 llama_model_loader: - type  f32:  121 tensors

@@ -1,6 +1,8 @@
 // ollama, vLLM, whisper.cpp and Android: their lines in their words, figures of public logs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "known_models.h"
 #include "planner/compare/compare_log.h"
 #include "planner/compare/read_log.h"
@@ -30,13 +32,14 @@ double mib(const ComparedTerm& one) {
   return one.predicted ? static_cast<double>(*one.predicted) / 1048576 : -1;
 }
 
-std::string planner_line(const char* time, const char* total, const char* repeating,
-                         const char* kv) {
+// graph: what follows memory.graph.full=, with the quotes.
+std::string planner_line(const char* time, const char* total, const char* repeating, const char* kv,
+                         const std::string& graph = "\"164.0 MiB\"") {
   return std::string("time=") + time +
          " level=INFO source=memory.go:309 msg=\"offload to cpu\" layers.requested=-1 "
          "layers.model=33 layers.offload=0 memory.required.kv=\"" +
          kv + "\" memory.weights.total=\"" + total + "\" memory.weights.repeating=\"" + repeating +
-         "\" memory.weights.nonrepeating=\"411.0 MiB\" memory.graph.full=\"164.0 MiB\"\n";
+         "\" memory.weights.nonrepeating=\"411.0 MiB\" memory.graph.full=" + graph + "\n";
 }
 
 CompareOptions llama_3_8b() {
@@ -56,6 +59,7 @@ TEST(OllamaLogTest, TotalsThatHoldTheCache) {
   EXPECT_NEAR(mib(term(run, TermKind::kHead)), 411.0, 0.05);
   EXPECT_NEAR(mib(term(run, TermKind::kWeights)) / 1024, 3.906, 0.005);
   EXPECT_NEAR(mib(term(run, TermKind::kRepeating)) / 1024, 3.505, 0.005);
+  EXPECT_NEAR(mib(term(run, TermKind::kCompute)), 164.0, 0.05);  // without the logits
   EXPECT_FALSE(run.any_over());
 }
 
@@ -64,11 +68,17 @@ TEST(OllamaLogTest, TotalsWithoutTheCache) {
   CompareOptions options = llama_3_8b();
   options.settings.numbers["n_ctx"] = {8192};
   const Comparison run =
-      compared(planner_line("2025-07-16T10:00:00Z", "4.1 GiB", "3.7 GiB", "1.0 GiB"), options);
+      compared(planner_line("2025-07-16T10:00:00Z", "4.1 GiB", "3.7 GiB", "1.0 GiB",
+                            "\"560.0 MiB\" memory.graph.partial=\"677.5 MiB\""),
+               options);
   EXPECT_NEAR(mib(term(run, TermKind::kWeights)) / 1024, 4.057, 0.005);
   EXPECT_NEAR(mib(term(run, TermKind::kRepeating)) / 1024, 3.656, 0.005);
+  EXPECT_EQ(std::ranges::count(run.terms, TermKind::kCompute, &ComparedTerm::kind), 2);
+  for (const ComparedTerm& one : run.terms) {
+    if (one.kind != TermKind::kCompute) continue;
+    EXPECT_TRUE(one.predicted.has_value()) << one.device;
+  }
   EXPECT_FALSE(run.any_over());
-  EXPECT_FALSE(term(run, TermKind::kCompute).predicted.has_value());
 }
 
 TEST(OllamaLogTest, AMissingContextIsNamed) {
@@ -76,6 +86,18 @@ TEST(OllamaLogTest, AMissingContextIsNamed) {
       compared(planner_line("2025-07-16T10:00:00Z", "4.1 GiB", "3.7 GiB", "1.0 GiB"), llama_3_8b());
   EXPECT_EQ(run.missing, std::vector<std::string>{"n_ctx"});
   EXPECT_FALSE(term(run, TermKind::kPlannedKv).predicted.has_value());
+  EXPECT_FALSE(term(run, TermKind::kCompute).predicted.has_value());
+}
+
+// PL002, February 2025: the list of free memory tells that there are four cards.
+TEST(OllamaLogTest, SeveralCardsTakeThePartialGraph) {
+  CompareOptions options{.model = known_model("llama-3-8b")};
+  options.settings.numbers["n_ctx"] = {8192};
+  const Comparison run = compared(
+      planner_line("2025-02-17T10:00:00Z", "4.1 GiB", "3.7 GiB", "1.0 GiB",
+                   "\"677.5 MiB\" memory.available=\"[21.8 GiB 21.8 GiB 21.8 GiB 21.8 GiB]\""),
+      options);
+  EXPECT_NEAR(mib(term(run, TermKind::kCompute)), 677.5, 0.05);
 }
 
 // PL008: 1,381 blocks of 16 tokens for requests of 2,048: 10.79.
