@@ -33,20 +33,16 @@ class Action {
   template <typename F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Action> && std::is_invocable_v<std::decay_t<F>&>)
       Action(F&& function) {  // NOLINT(google-explicit-constructor)
-    using Kept = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<Kept> || requires { &Kept::operator bool; }) {
-      if (!function) return;
-    }
-    if constexpr (kInPlace<Kept>) {
-      ::new (static_cast<void*>(bytes_)) Kept(std::forward<F>(function));
-      call_ = [](void* bytes) { (*static_cast<Kept*>(bytes))(); };
-      if constexpr (!std::is_trivially_copyable_v<Kept>) manage_ = manage_in_place<Kept>;
-    } else {
-      Kept* kept = new Kept(std::forward<F>(function));
-      std::memcpy(bytes_, &kept, sizeof(kept));
-      call_ = [](void* bytes) { (*pointer_in<Kept>(bytes))(); };
-      manage_ = manage_on_heap<Kept>;
-    }
+    keep(std::forward<F>(function));
+  }
+  // Makes the capture in place, instead of moving it there.
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Action> &&
+           std::is_invocable_v<std::decay_t<F>&>) Action&
+  operator=(F&& function) {
+    clear();
+    keep(std::forward<F>(function));
+    return *this;
   }
 
   Action(Action&& other) noexcept { take(other); }
@@ -90,13 +86,31 @@ class Action {
     }
   }
 
-  // Requires that this is empty.
+  // Both require that this is empty.
+  template <typename F>
+  void keep(F&& function) {
+    using Kept = std::decay_t<F>;
+    if constexpr (std::is_pointer_v<Kept> || requires { &Kept::operator bool; }) {
+      if (!function) return;
+    }
+    if constexpr (kInPlace<Kept>) {
+      ::new (static_cast<void*>(bytes_)) Kept(std::forward<F>(function));
+      call_ = [](void* bytes) { (*static_cast<Kept*>(bytes))(); };
+      if constexpr (!std::is_trivially_copyable_v<Kept>) manage_ = manage_in_place<Kept>;
+    } else {
+      Kept* kept = new Kept(std::forward<F>(function));
+      std::memcpy(bytes_, &kept, sizeof(kept));
+      call_ = [](void* bytes) { (*pointer_in<Kept>(bytes))(); };
+      manage_ = manage_on_heap<Kept>;
+    }
+  }
+
   void take(Action& other) noexcept {
     call_ = std::exchange(other.call_, nullptr);
     manage_ = std::exchange(other.manage_, nullptr);
     if (manage_ != nullptr) {
       manage_(other.bytes_, bytes_);
-    } else {
+    } else if (call_ != nullptr) {
       std::memcpy(bytes_, other.bytes_, kBytesInPlace);
     }
   }

