@@ -6,6 +6,7 @@
 #include "planner/base/check.h"
 #include "sim/memory/page_runs.h"
 #include "sim/memory/page_set.h"
+#include "sim/memory/readahead.h"
 
 namespace tidemark {
 namespace {
@@ -20,26 +21,6 @@ struct View {
   int64_t next = 0;    // one past the last page used
   int64_t window = 0;  // of the last read
   PageSet mapped{};
-};
-
-// The reads for one gap, as runs of equal windows.
-struct Windows {
-  struct Equal {
-    int64_t first = 0;
-    int64_t pages = 0;
-    int64_t count = 0;
-  };
-  std::vector<Equal> equal{};
-  int64_t end = 0;
-
-  void add(int64_t pages) {
-    if (!equal.empty() && equal.back().pages == pages) {
-      ++equal.back().count;
-    } else {
-      equal.push_back({.first = end, .pages = pages, .count = 1});
-    }
-    end += pages;
-  }
 };
 
 }  // namespace
@@ -145,7 +126,7 @@ struct PageCache::Impl {
 
   // Reads what is missing from wanted.lower on; returns where that ends.
   int64_t fill_gap(View& view, PageRange wanted, Way way, PageAccess& access) {
-    const Windows windows = plan_reads(view, wanted, way);
+    const ReadWindows windows = plan_reads(view, wanted, way);
     const PageRange brought{wanted.lower, windows.end};
     const PageRange used{wanted.lower,
                          uses_pages(way) ? std::min(windows.end, wanted.upper) : wanted.lower};
@@ -164,19 +145,18 @@ struct PageCache::Impl {
     return windows.end;
   }
 
-  Windows plan_reads(View& view, PageRange wanted, Way way) const {
+  ReadWindows plan_reads(View& view, PageRange wanted, Way way) const {
     const bool grows = uses_pages(way) && view.advice != PageAdvice::kRandom;
     const int64_t largest = largest_window * (view.advice == PageAdvice::kSequential ? 2 : 1);
     const int64_t reach = grows ? wanted.upper + largest : wanted.upper;
     PageRange gap{wanted.lower, end_of_gap(view.file.value(), wanted.lower, reach)};
     gap.upper = std::min(gap.upper, gap.lower + limit);
-    Windows windows{.end = gap.lower};
-    if (grows && view.next != gap.lower) view.window = 0;
-    const int64_t request = way == Way::kTouch ? 1 : largest_request;
-    while (windows.end < std::min(gap.upper, wanted.upper)) {
-      if (grows) view.window = view.window == 0 ? first_window : std::min(2 * view.window, largest);
-      windows.add(std::min(grows ? view.window : request, gap.upper - windows.end));
-    }
+    if (!grows) return equal_windows(gap, wanted.upper, way == Way::kTouch ? 1 : largest_request);
+    const bool goes_on = view.next == gap.lower;
+    GrowingWindow window{
+        .first = first_window, .largest = largest, .last = goes_on ? view.window : 0};
+    ReadWindows windows = grow_windows(gap, wanted.upper, window);
+    view.window = window.last;
     return windows;
   }
 
@@ -218,8 +198,8 @@ struct PageCache::Impl {
     return parts;
   }
 
-  void note_reads(const View& view, const Windows& windows, PageAccess& access) const {
-    for (const Windows::Equal& equal : windows.equal) {
+  void note_reads(const View& view, const ReadWindows& windows, PageAccess& access) const {
+    for (const ReadWindows::Equal& equal : windows.equal) {
       access.reads.push_back({.file = view.file,
                               .offset = equal.first * options.page,
                               .bytes = equal.pages * options.page,
@@ -228,8 +208,8 @@ struct PageCache::Impl {
     }
   }
 
-  void count_faults(const Windows& windows, PageRange used, PageAccess& access) const {
-    for (const Windows::Equal& equal : windows.equal) {
+  void count_faults(const ReadWindows& windows, PageRange used, PageAccess& access) const {
+    for (const ReadWindows::Equal& equal : windows.equal) {
       access.major_faults += equal.count;
       if (equal.pages == 1) continue;
       for (int64_t i = 0; i < equal.count; ++i) {
@@ -341,29 +321,13 @@ Bytes PageCache::rss(ViewId view) const {
 
 Bytes PageCache::pss(ViewId view) const {
   const View& own = impl_->views.at(view.index());
-  std::map<int64_t, int64_t> steps;  // page -> change of the number of views from there on
+  std::vector<const PageSet*> sharers;
   for (const View& other : impl_->views) {
-    if (other.file != own.file) continue;
-    for (const PageRange& run : other.mapped.runs()) {
-      ++steps[run.lower];
-      --steps[run.upper];
-    }
-  }
-  for (const PageRange& run : own.mapped.runs()) {
-    steps[run.lower];
-    steps[run.upper];
-  }
-  std::map<int64_t, int64_t> pages_by_sharers;
-  int64_t sharers = 0;
-  for (auto step = steps.begin(); step != steps.end(); ++step) {
-    sharers += step->second;
-    const auto next = std::next(step);
-    if (next == steps.end()) break;
-    const PageRange part{step->first, next->first};
-    if (own.mapped.first_gap(part).empty()) pages_by_sharers[sharers] += part.upper - part.lower;
+    if (other.file == own.file) sharers.push_back(&other.mapped);
   }
   Bytes sum;
-  for (const auto& [n, pages] : pages_by_sharers) sum += pages * impl_->options.page / n;
+  for (const auto& [n, pages] : pages_by_sharers(own.mapped, sharers))
+    sum += pages * impl_->options.page / n;
   return sum;
 }
 

@@ -45,4 +45,25 @@ std::vector<PageRange> PageSet::runs() const {
   return all;
 }
 
+std::map<int64_t, int64_t> pages_by_sharers(const PageSet& own,
+                                            const std::vector<const PageSet*>& all) {
+  std::map<int64_t, int64_t> steps;  // page -> change of the number of sharers from there on
+  for (const PageSet* set : all) {
+    for (const PageRange& run : set->runs()) {
+      ++steps[run.lower];
+      --steps[run.upper];
+    }
+  }
+  std::map<int64_t, int64_t> pages;
+  int64_t sharers = 0;
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    sharers += step->second;
+    const auto next = std::next(step);
+    if (next == steps.end()) break;
+    const PageRange part{step->first, next->first};
+    if (own.first_gap(part).empty()) pages[sharers] += part.upper - part.lower;
+  }
+  return pages;
+}
+
 }  // namespace tidemark

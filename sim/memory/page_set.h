@@ -29,4 +29,8 @@ class PageSet {
   int64_t count_ = 0;
 };
 
+// The pages of `own` by how many of `all`, among which it is, have them.
+std::map<int64_t, int64_t> pages_by_sharers(const PageSet& own,
+                                            const std::vector<const PageSet*>& all);
+
 }  // namespace tidemark
