@@ -52,3 +52,20 @@ Answer     1 of 5 terms are off by more than 2 %
 $ tidemark compare off.log > report.txt
 [exit 1]
 $ tidemark compare off.log --tolerance '20 %' > report.txt
+
+# The examples of its help, and the other formats: a row a term.
+$ tidemark compare --help | grep -A 3 Examples
+Examples:
+  tidemark compare server.log
+  tidemark compare server.log --model llama-3-8b --tolerance '1 %' --json
+Exit code 1 when a term is off by more than the tolerance.
+$ tidemark compare server.log --model llama-3-8b --tolerance '1 %' --json | grep -m 1 within_tolerance
+  "within_tolerance": true,
+$ tidemark compare server.log --format csv | head -n 1
+run,engine,model,term,device,line,logged,rounding,predicted,difference,unit,judgement,reason
+$ tidemark compare server.log --format csv | grep -c '^1,llama.cpp,llama-3-8b,'
+5
+$ tidemark compare server.log --format csv | grep compute_buffer
+1,llama.cpp,llama-3-8b,compute_buffer,CPU,19,271056896,5243,271056896,0,bytes,ok,
+$ tidemark compare off.log --format md | grep compute_buffer | grep -c '| off |'
+1
