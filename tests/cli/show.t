@@ -142,9 +142,24 @@ $ tidemark list devices | head -n 3
   demo-3gb       2.79 GiB  2.33 GiB    280 MB/s  The 3 GB device of the worked examples: 2.5 GB available, red line 2.25 GB
   galaxy-s23     8.00 GiB  2.83 GiB   3.19 GB/s  Samsung Galaxy S23 (256 GB), Snapdragon 8 Gen 2, Android
 $ tidemark list engines | head -n 3
-  engine     version                                      summary
-  bare       1                                            live tensors and nothing else, for worked examples
-  formula    1                                            the textbook's estimates, with the planned numbers beside them
+bare       1: live tensors and nothing else, for worked examples
+formula    1: the textbook's estimates, with the planned numbers beside them
+llama.cpp  3f545bec (build 10573 and 14 commits): llama.cpp's own buffers, mapped file, worst-case
+$ tidemark list engines | awk 'length > 100' | wc -l
+0
+$ tidemark list engines --format csv | cut -d , -f 1 | uniq -c
+      1 engine
+      1 bare
+      1 formula
+      1 llama.cpp
+      1 mlc
+      1 mnn
+      1 paged
+      3 static
+      2 tensorrt
+      1 tidemark
+$ tidemark list engines --json | grep -c '"runtime"'
+9
 $ tidemark list strategies
   strategy       resident                           reads
   resident       all weights                        once, before the first token
