@@ -23,6 +23,14 @@ void require_positive(Diagnostics& problems, std::string path, int64_t value) {
                       .hint = "give at least 1"});
 }
 
+// Ops of the largest graph.
+int64_t most_ops_of_all(const ModelSpec& model) {
+  int64_t most = most_ops(model);
+  const size_t n_stack = model.transformer() == nullptr ? 0 : model.transformer()->stacks.size();
+  for (size_t i = 0; i < n_stack; ++i) most = std::max(most, most_stack_ops(model, i));
+  return most;
+}
+
 Diagnostics find_bad_input(const Scenario& scenario) {
   Diagnostics problems;
   require_positive(problems, "--ctx-size", scenario.n_ctx.count());
@@ -32,7 +40,7 @@ Diagnostics find_bad_input(const Scenario& scenario) {
   require_positive(problems, "--n-outputs", scenario.n_outputs);
   require_positive(problems, "model.n_layer", scenario.model.n_layer());
   if (!problems.empty()) return problems;
-  if (most_ops(scenario.model) > kMaxOps) {
+  if (most_ops_of_all(scenario.model) > kMaxOps) {
     problems.push_back({.path = "model.n_layer",
                         .message = fmt::format("{} layers make a graph of more than {} ops",
                                                scenario.model.n_layer(), kMaxOps),
@@ -58,23 +66,37 @@ int64_t in_whole_blocks(int64_t cells, int64_t block) {
   return checked_mul(ceil_div(cells, block), block);
 }
 
+// Rows of one image or recording, from each tower that hands any on.
+void add_tower_rows(const ModelSpec& model, GraphOptions& options) {
+  const size_t n_stack = model.transformer() == nullptr ? 0 : model.transformer()->stacks.size();
+  for (size_t i = 0; i < n_stack; ++i) {
+    const std::optional<StackInput> input = stack_input(model, i);
+    if (!input) continue;
+    options.n_tower_rows = checked_add(options.n_tower_rows, input->n_out);
+    options.n_deep_rows = std::max(options.n_deep_rows, input->n_deep);
+  }
+}
+
 GraphOptions options_of(const Scenario& scenario, Phase phase) {
   const Tokens ubatch = std::min({scenario.n_ubatch, scenario.n_batch, scenario.n_ctx});
   const int64_t n_tokens =
       phase == Phase::kPrefill ? std::max(ubatch.count(), scenario.n_seq) : scenario.n_seq;
-  return {.n_tokens = n_tokens,
-          .n_outputs = std::min(output_rows(scenario), n_tokens),
-          .n_cells = in_whole_blocks(scenario.cells_per_sequence(), scenario.engine.kv_block),
-          .n_seq = scenario.n_seq,
-          .n_ubatch = ubatch.count(),
-          .n_source = source_tokens(scenario.model),
-          .unified = scenario.kv_unified,
-          .swa_full = scenario.swa_full,
-          .cell_multiple = scenario.engine.kv_cell_multiple,
-          .type_act = scenario.type_act,
-          .type_k = scenario.type_k,
-          .type_v = scenario.type_v,
-          .flash_attention = scenario.flash_attention};
+  GraphOptions options{
+      .n_tokens = n_tokens,
+      .n_outputs = std::min(output_rows(scenario), n_tokens),
+      .n_cells = in_whole_blocks(scenario.cells_per_sequence(), scenario.engine.kv_block),
+      .n_seq = scenario.n_seq,
+      .n_ubatch = ubatch.count(),
+      .n_source = source_tokens(scenario.model),
+      .unified = scenario.kv_unified,
+      .swa_full = scenario.swa_full,
+      .cell_multiple = scenario.engine.kv_cell_multiple,
+      .type_act = scenario.type_act,
+      .type_k = scenario.type_k,
+      .type_v = scenario.type_v,
+      .flash_attention = scenario.flash_attention};
+  if (phase == Phase::kPrefill) add_tower_rows(scenario.model, options);
+  return options;
 }
 
 Problem problem_of(const Graph& graph, const std::vector<ArenaBuffer>& buffers,
@@ -118,15 +140,50 @@ void reorder(const Scenario& scenario, PhasePlan& made) {
                           .states = found.states};
 }
 
-PhasePlan plan_phase(const Scenario& scenario, const MemoryPlan& so_far, Phase phase) {
-  PhasePlan made{.phase = phase, .options = options_of(scenario, phase)};
-  made.graph = build_graph(scenario.model, so_far.weights, made.options);
+// From the graph on.
+void plan_graph(const Scenario& scenario, PhasePlan& made) {
   made.schedule = schedule_in_program_order(made.graph);
   place(scenario, made);
   if (scenario.op_order == OpOrder::kMemory) reorder(scenario, made);
   for (const Op& op : made.graph.ops()) made.scratch = std::max(made.scratch, op.scratch);
-  made.uses = unit_uses(so_far.units, made.graph, made.schedule);
+}
+
+PhasePlan plan_phase(const Scenario& scenario, const WeightsInventory& weights, Phase phase) {
+  PhasePlan made{.phase = phase, .options = options_of(scenario, phase)};
+  made.graph = build_graph(scenario.model, weights, made.options);
+  plan_graph(scenario, made);
   return made;
+}
+
+std::vector<PhasePlan> plan_encodes(const Scenario& scenario, const WeightsInventory& weights) {
+  std::vector<PhasePlan> encodes;
+  const TransformerSpec* spec = scenario.model.transformer();
+  for (size_t i = 0; spec != nullptr && i < spec->stacks.size(); ++i) {
+    const std::optional<StackInput> input = stack_input(scenario.model, i);
+    if (!input) continue;
+    PhasePlan made{.phase = Phase::kEncode,
+                   .stack = spec->stacks[i].role,
+                   .input = *input,
+                   .options = options_of(scenario, Phase::kEncode)};
+    made.graph = build_stack_graph(scenario.model, i, weights, made.options);
+    plan_graph(scenario, made);
+    encodes.push_back(std::move(made));
+  }
+  return encodes;
+}
+
+void plan_phases(const Scenario& scenario, MemoryPlan& plan) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  plan.is_causal = spec == nullptr || spec->is_causal;
+  plan.encodes = plan_encodes(scenario, plan.weights);
+  plan.prefill = plan_phase(scenario, plan.weights, Phase::kPrefill);
+  plan.decode = plan_phase(scenario, plan.weights, Phase::kDecode);
+  for (PhasePlan& encode : plan.encodes) {
+    encode.uses = unit_uses(plan.units, encode.graph, encode.schedule);
+  }
+  for (PhasePlan* phase : {&plan.prefill, &plan.decode}) {
+    phase->uses = unit_uses(plan.units, phase->graph, phase->schedule);
+  }
 }
 
 // 8 and 4 bits and nothing else, as the textbook counts: no scales, no norms kept in f32.
@@ -234,8 +291,7 @@ Result<MemoryPlan> make_plan(const Scenario& scenario) {
     count_as_textbook(plan.weights, nominal_format(scenario.model, scenario.quant));
   }
   plan.units = weight_units(plan.weights, embedding_rows(scenario));
-  plan.prefill = plan_phase(scenario, plan, Phase::kPrefill);
-  plan.decode = plan_phase(scenario, plan, Phase::kDecode);
+  plan_phases(scenario, plan);
   if (scenario.engine.policy == EnginePolicy::kLlamaCpp) {
     Result<LlamaPlan> llama = plan_llama(scenario, plan.weights);
     if (!llama) return llama.diagnostics();
@@ -259,23 +315,108 @@ Bytes Breakdown::*breakdown_part(std::string_view key) {
   return nullptr;
 }
 
-const PhasePlan& MemoryPlan::largest() const {
-  return decode.plan.peak > prefill.plan.peak ? decode : prefill;
+std::string name_of(const PhasePlan& phase) {
+  if (phase.phase != Phase::kEncode) return std::string(name_of(phase.phase));
+  return phase.stack == StackRole::kEncoder ? "encode"
+                                            : fmt::format("encode {}", name_of(phase.stack));
 }
 
+std::vector<const PhasePlan*> MemoryPlan::phases() const {
+  std::vector<const PhasePlan*> all;
+  for (const PhasePlan& encode : encodes) all.push_back(&encode);
+  all.push_back(&prefill);
+  if (is_causal) all.push_back(&decode);
+  return all;
+}
+
+const PhasePlan& MemoryPlan::largest() const {
+  const std::vector<const PhasePlan*> all = phases();
+  return **std::ranges::max_element(all, {},
+                                    [](const PhasePlan* phase) { return phase->plan.peak; });
+}
+
+namespace {
+
+Bytes activations_of(const PhasePlan& phase, ActivationPolicy policy) {
+  return policy == ActivationPolicy::kArena ? phase.plan.peak : phase.load.peak;
+}
+
+}  // namespace
+
 Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy) {
-  return policy == ActivationPolicy::kArena
-             ? std::max(plan.prefill.plan.peak, plan.decode.plan.peak)
-             : std::max(plan.prefill.load.peak, plan.decode.load.peak);
+  Bytes most;
+  for (const PhasePlan* phase : plan.phases()) {
+    most = std::max(most, activations_of(*phase, policy));
+  }
+  return most;
 }
 
 Bytes scratch_bytes(const MemoryPlan& plan) {
-  return std::max(plan.prefill.scratch, plan.decode.scratch);
+  Bytes most;
+  for (const PhasePlan* phase : plan.phases()) most = std::max(most, phase->scratch);
+  return most;
 }
 
 Bytes output_bytes(const Scenario& scenario) {
   const TransformerSpec* spec = scenario.model.transformer();
-  return spec ? row_bytes(DType::kF32, spec->n_vocab) * output_rows(scenario) : Bytes{};
+  if (spec == nullptr) return {};
+  return row_bytes(DType::kF32, spec->has_head ? spec->n_vocab : spec->n_embd) *
+         output_rows(scenario);
+}
+
+namespace {
+
+// Stacks see neither the context nor the ubatch: their phases are as they were.
+ArenaScaling scaled(std::string change, const Scenario& scenario, const Scenario& changed,
+                    const MemoryPlan& plan) {
+  Bytes activations;
+  Bytes scratch;
+  const auto add = [&](const PhasePlan& phase) {
+    activations = std::max(activations, activations_of(phase, scenario.engine.activations));
+    scratch = std::max(scratch, phase.scratch);
+  };
+  for (const PhasePlan& encode : plan.encodes) add(encode);
+  add(plan_phase(changed, plan.weights, Phase::kPrefill));
+  if (plan.is_causal) add(plan_phase(changed, plan.weights, Phase::kDecode));
+  const Bytes more = activations + scratch - plan.activations - plan.scratch;
+  return {.change = std::move(change),
+          .compute = plan.breakdown.compute + more,
+          .output = plan.breakdown.output + output_bytes(changed) - output_bytes(scenario)};
+}
+
+}  // namespace
+
+std::vector<ArenaScaling> arena_scaling(const Scenario& scenario, const MemoryPlan& plan) {
+  std::vector<ArenaScaling> scalings;
+  const bool is_planned = scenario.engine.policy == EnginePolicy::kPlanned;
+  if (!is_planned || scenario.model.transformer() == nullptr) return scalings;
+  const auto add = [&](std::string change, const Scenario& changed) {
+    try {
+      scalings.push_back(scaled(std::move(change), scenario, changed, plan));
+    } catch (const std::overflow_error&) {
+      // Twice as much is no size any more: nothing to say of it.
+    }
+  };
+  constexpr int64_t kMostDoubled = int64_t{1} << 61;
+  Scenario longer = scenario;
+  if (plan.is_causal && scenario.n_ctx.count() <= kMostDoubled) {
+    longer.n_ctx = Tokens(2 * scenario.n_ctx.count());
+    add("ctx_size x 2", longer);
+  }
+  Scenario wider = scenario;
+  if (scenario.n_ubatch.count() <= scenario.n_ctx.count() / 2) {
+    wider.n_ubatch = Tokens(2 * scenario.n_ubatch.count());
+    wider.n_batch = std::max(scenario.n_batch, wider.n_ubatch);
+    add("ubatch_size x 2", wider);
+  }
+  Scenario all = scenario;
+  all.n_outputs = plan.prefill.options.n_tokens;
+  if (all.n_outputs > output_rows(scenario)) {
+    add(scenario.model.transformer()->has_head ? "logits of every token"
+                                               : "embeddings of every token",
+        all);
+  }
+  return scalings;
 }
 
 StateOptions state_options(const Scenario& scenario) {

@@ -3,11 +3,14 @@
 //
 //   build_graph -> schedule (or order_for_memory) -> live_ranges -> share_in_place -> load_profile
 //   -> Problem -> plan -> validate
-// once for prefill (one ubatch) and once for decode (one step); one arena serves both, so its size
-// is the larger.
+// once for prefill (one ubatch), once for decode (one step), and once for each tower or encoder
+// that runs before the prompt. The phases run one after another in one arena, so its size is that
+// of the largest. What a tower made lives until prefill has read it: prefill has it among its
+// inputs. An encoder alone (BERT) has no decode.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "planner/capacity/weight_units.h"
 #include "planner/graph/build_graph.h"
 #include "planner/graph/schedule.h"
+#include "planner/graph/stack_graph.h"
 #include "planner/lifetime/load_profile.h"
 #include "planner/model/state.h"
 
@@ -34,6 +38,8 @@ struct PhaseOrder {
 
 struct PhasePlan {
   Phase phase = Phase::kPrefill;
+  StackRole stack = StackRole::kEncoder;  // encode only
+  StackInput input{};                     // encode only
   GraphOptions options{};
   Graph graph{};
   Schedule schedule{};
@@ -46,6 +52,9 @@ struct PhasePlan {
   Bytes scratch{};  // largest scratch of any op
   std::vector<UnitUse> uses{};
 };
+
+// "encode vision", "prefill", "decode".
+std::string name_of(const PhasePlan& phase);
 
 // What the engine reserves. total() is the sum of the parts, exactly.
 struct Breakdown {
@@ -64,9 +73,11 @@ Bytes Breakdown::*breakdown_part(std::string_view key);
 struct MemoryPlan {
   WeightsInventory weights{};
   std::vector<WeightUnit> units{};
-  Bytes stored_bytes{};  // the model's tensors as stored, before --quant
+  Bytes stored_bytes{};              // the model's tensors as stored, before --quant
+  std::vector<PhasePlan> encodes{};  // of the stacks that have a graph, in their order
   PhasePlan prefill{};
   PhasePlan decode{};
+  bool is_causal = true;   // false: an encoder alone, which never decodes
   Bytes activations{};     // part of compute: activation_bytes(), or the textbook's A under its
                            // policy, or all of it under llama_cpp's
   Bytes scratch{};         // part of compute: scratch_bytes(), or 0 under those two policies
@@ -74,21 +85,33 @@ struct MemoryPlan {
   Bytes cache_capacity{};  // block-cache only: as given, or what the limit leaves
   std::optional<LlamaPlan> llama{};  // policy llama_cpp: the breakdown is its, the phases are ours
 
-  // The phase with the larger arena.
+  // Those that run, in the order in which they do.
+  std::vector<const PhasePlan*> phases() const;
+  // The one with the largest arena, the earlier of equals.
   const PhasePlan& largest() const;
 };
 
-// The larger of the two phases: the planned arena, or the peak load when tensors are freed one by
-// one.
+// The largest of the phases: the planned arena, or the peak load when tensors are freed one by one.
 Bytes activation_bytes(const MemoryPlan& plan, ActivationPolicy policy);
-// The larger of the two phases.
+// The largest of the phases.
 Bytes scratch_bytes(const MemoryPlan& plan);
+
+// The terms of the breakdown if one thing were changed.
+struct ArenaScaling {
+  std::string change{};  // "ctx_size x 2"
+  Bytes compute{};
+  Bytes output{};
+};
+// Twice the context, twice the ubatch, logits of every token, each planned again; what cannot be or
+// is so already is left out. Nothing for a layer list, and under policies other than planned.
+std::vector<ArenaScaling> arena_scaling(const Scenario& scenario, const MemoryPlan& plan);
 
 // What the caches and recurrent states of all sequences are sized by.
 StateOptions state_options(const Scenario& scenario);
 // KV cache and recurrent state of all sequences. Zero for a layer list.
 StateSizes state_sizes(const Scenario& scenario);
-// Rows of logits in f32: n_outputs, and at least one for every sequence. Zero for a layer list.
+// Rows of logits in f32, of embeddings in a model without a head: n_outputs, and at least one for
+// every sequence. Zero for a layer list.
 Bytes output_bytes(const Scenario& scenario);
 
 // Bounds what a plan may cost before it is begun: 17 to 19 ops a layer, so more than 10,000 layers.
