@@ -218,6 +218,11 @@ class Resolver {
   DType cache_type(std::string_view key, DType fallback) {
     const DType type = read_.dtype(
         key, {.use = DTypeUse::kCache, .fallback = fallback, .fallback_origin = engine_origin_});
+    if (scenario_.engine.policy == EnginePolicy::kLlamaCpp && ggml_id_of(type) < 0) {
+      read_.problem(key, fmt::format("llama.cpp has no cache type {}", name_of(type)),
+                    "f32, f16, bf16, Q8_0, Q5_1, Q5_0, Q4_1, Q4_0 and IQ4_NL are its own");
+      return type;
+    }
     const int64_t block = format_of(type).block_elements;
     if (transformer() == nullptr || transformer()->layers.empty()) return type;
     for (const LayerSpec& layer : transformer()->layers) {

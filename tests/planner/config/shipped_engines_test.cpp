@@ -138,6 +138,8 @@ TEST(ShippedEngines, ChoicesOfAnEngineAreChecked) {
   for (const auto& [key, value] : {std::pair{"n_gpu_layers", "-1"},
                                    {"n_gpu_layers", "all"},
                                    {"repack", "neon"},
+                                   {"cache_type_k", "int8"},
+                                   {"cache_type_v", "fp8_e4m3"},
                                    {"no_mmap", "maybe"},
                                    {"mlock", "2"},
                                    {"no_repack", "x"},
