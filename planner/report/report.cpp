@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -53,18 +54,6 @@ StateParts state_parts(const Scenario& scenario, const MemoryPlan& plan) {
           .window_cells = state.window_cells};
 }
 
-std::vector<ArenaRow> arena_rows(const PhasePlan& phase) {
-  std::vector<ArenaRow> rows;
-  for (size_t i = 0; i < phase.buffers.size() && i < phase.plan.offsets.size(); ++i) {
-    const ArenaBuffer& buffer = phase.buffers[i];
-    rows.push_back({.name = phase.graph.tensor(buffer.members.front()).name,
-                    .offset = phase.plan.offsets[i],
-                    .size = buffer.size,
-                    .lifetime = buffer.lifetime});
-  }
-  return rows;
-}
-
 }  // namespace
 
 WeightParts weight_parts_of(const WeightsInventory& weights) {
@@ -78,30 +67,6 @@ WeightParts weight_parts_of(const WeightsInventory& weights) {
     part += tensor.bytes;
   }
   return parts;
-}
-
-ArenaFacts make_arena_facts(const PhasePlan& phase) {
-  ArenaFacts facts{.planner = phase.plan.planner,
-                   .status = std::string(name_of(phase.plan.status)),
-                   .phase = std::string(name_of(phase.phase)),
-                   .peak = phase.plan.peak,
-                   .lower_bound = phase.plan.lower_bound,
-                   .no_reuse = no_reuse_bytes(phase.problem),
-                   .buffers = static_cast<int64_t>(phase.buffers.size()),
-                   .steps = static_cast<int64_t>(phase.schedule.order.size()),
-                   .peak_step = phase.load.peak_step.value(),
-                   .rows = arena_rows(phase)};
-  if (phase.load.peak_step.index() < phase.schedule.order.size()) {
-    facts.peak_op = phase.graph.op(phase.schedule.order[phase.load.peak_step.index()]).name;
-  }
-  if (phase.order) {
-    facts.order = OrderFacts{.program_load = phase.order->program_load,
-                             .load = phase.load.peak,
-                             .lower_bound = phase.order->lower_bound,
-                             .is_optimal = phase.order->is_optimal,
-                             .states = phase.order->states};
-  }
-  return facts;
 }
 
 namespace {
@@ -151,17 +116,30 @@ std::string types_note(const Scenario& scenario, const WeightsInventory& weights
   return scenario.model.stored.empty() ? "" : mix_note("The file", weights);
 }
 
-// Towers and encoders run apart from the main layers, and their graphs are not planned.
+// Stacks that run apart from the main layers and whose graphs are not planned.
 std::string stacks_note(const Scenario& scenario) {
   const TransformerSpec* spec = scenario.model.transformer();
   std::string names;
   for (size_t i = 0; spec != nullptr && i < spec->stacks.size(); ++i) {
     if (!spec->stacks[i].is_counted || spec->stacks[i].layers.empty()) continue;
+    if (stack_input(scenario.model, i)) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(spec->stacks[i].role));
   }
   if (names.empty()) return "";
   return fmt::format("Of these the weights are counted, but no activations are planned: {}.",
                      names);
+}
+
+// Without a cache nothing is left of a sequence from one pass to the next.
+std::string encoder_note(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  if (spec == nullptr || spec->is_causal) return "";
+  const int64_t ubatch = std::min(scenario.n_ubatch, scenario.n_batch).count();
+  if (scenario.prompt.count() <= ubatch) return "";
+  return fmt::format(
+      "An encoder reads a sequence in one pass: a prompt of {} tokens needs --ubatch-size and "
+      "--batch-size of as many, not {}.",
+      format_count(scenario.prompt.count()), format_count(ubatch));
 }
 
 std::string embedding_note(const Scenario& scenario) {
@@ -232,9 +210,9 @@ void add_llama_notes(const Scenario& scenario, const LlamaPlan& llama,
 std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes = scenario.model_warnings;
   const bool is_planned = scenario.engine.policy != EnginePolicy::kTextbook;
-  for (std::string note :
-       {is_planned ? types_note(scenario, plan.weights) : std::string(), embedding_note(scenario),
-        stacks_note(scenario), context_note(scenario), ignored_note(scenario)}) {
+  for (std::string note : {is_planned ? types_note(scenario, plan.weights) : std::string(),
+                           embedding_note(scenario), stacks_note(scenario), encoder_note(scenario),
+                           context_note(scenario), ignored_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   if (plan.llama) add_llama_notes(scenario, *plan.llama, notes);
@@ -300,18 +278,23 @@ ReliefFacts relief_of(const Scenario& scenario, const MemoryPlan& plan, size_t m
 
 namespace {
 
+// Towers are no part of that engine's context.
+Bytes arena_of_the_context(const MemoryPlan& plan) {
+  return std::max(plan.prefill.plan.peak, plan.decode.plan.peak) +
+         std::max(plan.prefill.scratch, plan.decode.scratch);
+}
+
 LlamaFacts llama_facts(const Scenario& scenario, const MemoryPlan& plan, Bytes limit) {
   const LlamaPlan& llama = *plan.llama;
-  LlamaFacts facts{
-      .columns = llama.columns,
-      .slack = limit,
-      .peak = llama.memory.high_water,
-      .nodes = llama.memory.n_nodes_prompt,
-      .compute_generation = llama.memory.compute_generation,
-      .scalings = llama_scaling(scenario, plan.weights),
-      .compute = llama.memory.compute,
-      .own_arena = activation_bytes(plan, ActivationPolicy::kArena) + scratch_bytes(plan),
-      .is_exact = llama.exact_for_architecture};
+  LlamaFacts facts{.columns = llama.columns,
+                   .slack = limit,
+                   .peak = llama.memory.high_water,
+                   .nodes = llama.memory.n_nodes_prompt,
+                   .compute_generation = llama.memory.compute_generation,
+                   .scalings = llama_scaling(scenario, plan.weights),
+                   .compute = llama.memory.compute,
+                   .own_arena = arena_of_the_context(plan),
+                   .is_exact = llama.exact_for_architecture};
   for (const LlamaColumns& row : llama.columns) facts.slack -= row.self();
   if (Result<Plan> own = plan_llama_graph(scenario, plan.weights)) {
     facts.own_plan = std::move(own).value();
@@ -334,7 +317,7 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .activations = plan.activations,
       .scratch = plan.scratch,
       .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),
-      .arena = make_arena_facts(plan.largest()),
+      .arena = make_arena_facts(scenario, plan),
       .device = {.name = scenario.device.name,
                  .limit = limit,
                  .estimates = scenario.device.estimates},

@@ -46,10 +46,27 @@ struct OrderFacts {
   int64_t states = 0;
 };
 
+// One of the phases that run in the arena, one after another.
+struct PhaseFacts {
+  std::string name{};   // "encode vision", "prefill", "decode"
+  std::string input{};  // of an encode phase: "one image of 896 x 896 pixels: 4,096 patches, ..."
+  std::string status{};
+  Bytes peak{};
+  Bytes lower_bound{};
+  Bytes scratch{};
+};
+
+// The largest tensor that is live at the fullest step.
+struct TensorFacts {
+  std::string name{};
+  Bytes bytes{};
+  std::string shape{};  // "4,096 cells x 512 tokens x 36 heads of f32"; empty where it is unknown
+};
+
 struct ArenaFacts {
   std::string planner{};
   std::string status{};
-  std::string phase{};  // the phase with the larger arena
+  std::string phase{};  // the phase with the largest arena
   Bytes peak{};
   Bytes lower_bound{};
   Bytes no_reuse{};
@@ -57,8 +74,11 @@ struct ArenaFacts {
   int64_t steps = 0;
   int64_t peak_step = 0;
   std::string peak_op{};
+  std::optional<TensorFacts> largest{};
   std::optional<OrderFacts> order{};  // op_order memory only
   std::vector<ArenaRow> rows{};
+  std::vector<PhaseFacts> phases{};      // in the order in which they run
+  std::vector<ArenaScaling> scalings{};  // of compute and output
 };
 
 struct DeviceFacts {
@@ -122,8 +142,10 @@ struct PlanReport {
   std::vector<std::string> notes{};     // what the reader must know: fallbacks, estimates
 };
 
-// The arena of one phase, with its rows for the map.
+// The arena of one phase, with its rows for the map; without the other phases and the scalings.
 ArenaFacts make_arena_facts(const PhasePlan& phase);
+// Of the largest phase, with all phases and the scalings.
+ArenaFacts make_arena_facts(const Scenario& scenario, const MemoryPlan& plan);
 
 WeightParts weight_parts_of(const WeightsInventory& weights);
 

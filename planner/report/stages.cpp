@@ -127,11 +127,23 @@ constexpr std::array<Stage, 9> kStages = {{{"weights", &show_weights},
                                            {"map", &show_map},
                                            {"kinds", &show_kinds}}};
 
+// "prefill", "decode", and of a stack its role: "vision".
 const PhasePlan* phase_named(std::string_view name, const MemoryPlan& plan) {
   if (name.empty()) return &plan.largest();
   if (name == "prefill") return &plan.prefill;
   if (name == "decode") return &plan.decode;
+  for (const PhasePlan& encode : plan.encodes) {
+    if (name == name_of(encode.stack)) return &encode;
+  }
   return nullptr;
+}
+
+std::string phase_names(const MemoryPlan& plan) {
+  std::string names = "prefill or decode";
+  for (const PhasePlan& encode : plan.encodes) {
+    names = fmt::format("{}, {}", name_of(encode.stack), names);
+  }
+  return names;
 }
 
 }  // namespace
@@ -151,7 +163,7 @@ Result<std::string> show_stage_text(std::string_view stage, const Scenario& scen
   const PhasePlan* phase = phase_named(phase_name, plan);
   if (phase == nullptr) {
     return one_error("--show", fmt::format("there is no phase '{}'", phase_name),
-                     "prefill or decode");
+                     phase_names(plan));
   }
   for (const Stage& candidate : kStages) {
     if (name == candidate.name) return candidate.show(scenario, plan, *phase);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/base/units.h"
+#include "planner/report/arena_text.h"
 #include "planner/report/engine_text.h"
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
@@ -98,54 +99,6 @@ std::string verdict_line(const PlanReport& report, TextStyle style) {
                                        format_signed_bytes(report.verdict.slack), largest));
   return text.replace(kLabelWidth, word.size(),
                       tinted(word, report.verdict.fits ? Tint::kGood : Tint::kBad, style));
-}
-
-std::string words_of(std::string status) {
-  std::replace(status.begin(), status.end(), '_', ' ');
-  return status;
-}
-
-// "0 B, 0.0 %" over the lower bound; half a tenth is rounded up.
-std::string gap_text(const ArenaFacts& arena) {
-  const Bytes gap = arena.peak - arena.lower_bound;
-  if (arena.lower_bound <= Bytes{}) return format_bytes(gap);
-  return fmt::format(
-      "{} ({:.1f} %)", format_bytes(gap),
-      100.0 * static_cast<double>(gap.count()) / static_cast<double>(arena.lower_bound.count()));
-}
-
-std::string reuse_text(const ArenaFacts& arena) {
-  if (arena.peak <= Bytes{}) return format_bytes(arena.no_reuse);
-  return fmt::format(
-      "{} without reuse, {:.1f} times as much", format_bytes(arena.no_reuse),
-      static_cast<double>(arena.no_reuse.count()) / static_cast<double>(arena.peak.count()));
-}
-
-std::string order_text(const OrderFacts& order) {
-  const std::string least = order.is_optimal
-                                ? "no order needs less"
-                                : "none needs less than " + format_bytes(order.lower_bound);
-  if (order.load == order.program_load) {
-    return fmt::format("ops in program order, load {}: {}", format_bytes(order.load), least);
-  }
-  return fmt::format("ops ordered for memory: load {}, in program order {}; {}",
-                     format_bytes(order.load), format_bytes(order.program_load), least);
-}
-
-std::string arena_section(const ArenaFacts& arena) {
-  if (arena.buffers == 0) return paragraph("Arena", "no activations to place");
-  std::string out = paragraph(
-      "Arena", fmt::format("{} placed by {}: {} in {} buffers over {} steps", one_line(arena.phase),
-                           one_line(arena.planner), format_bytes(arena.peak),
-                           format_count(arena.buffers), format_count(arena.steps)));
-  out += paragraph("", fmt::format("lower bound {}, gap {}: {}", format_bytes(arena.lower_bound),
-                                   gap_text(arena), words_of(one_line(arena.status))));
-  out +=
-      paragraph("", fmt::format("fullest at step {}{}; {}", format_count(arena.peak_step),
-                                arena.peak_op.empty() ? "" : " (" + one_line(arena.peak_op) + ")",
-                                reuse_text(arena)));
-  if (arena.order) out += paragraph("", order_text(*arena.order));
-  return out;
 }
 
 std::string cost_text(const Relief& relief) {
@@ -281,7 +234,7 @@ std::string to_text(const PlanReport& report, TextStyle style) {
   out += verdict_line(report, style);
   out += interval_section(report);
   out += llama_section(report);
-  out += arena_section(report.arena);
+  out += arena_section(report);
   out += relief_section(report.relief);
   out += estimates_line(report.device);
   out += notes_section(report.notes);

@@ -39,6 +39,19 @@ Json memory_json(const Breakdown& memory) {
   return json;
 }
 
+Json phases_json(const std::vector<PhaseFacts>& phases) {
+  Json json = Json::array();
+  for (const PhaseFacts& phase : phases) {
+    json.push_back(Json{{"phase", phase.name},
+                        {"input", phase.input},
+                        {"status", phase.status},
+                        {"peak_bytes", phase.peak.count()},
+                        {"lower_bound_bytes", phase.lower_bound.count()},
+                        {"scratch_bytes", phase.scratch.count()}});
+  }
+  return json;
+}
+
 Json arena_json(const ArenaFacts& arena) {
   Json json = Json{{"planner", arena.planner},
                    {"status", arena.status},
@@ -50,6 +63,18 @@ Json arena_json(const ArenaFacts& arena) {
                    {"steps", arena.steps},
                    {"peak_step", arena.peak_step},
                    {"peak_op", arena.peak_op}};
+  if (arena.largest) {
+    json["largest_tensor"] = Json{{"name", arena.largest->name},
+                                  {"bytes", arena.largest->bytes.count()},
+                                  {"shape", arena.largest->shape}};
+  }
+  json["phases"] = phases_json(arena.phases);
+  json["scaling"] = Json::array();
+  for (const ArenaScaling& scaling : arena.scalings) {
+    json["scaling"].push_back(Json{{"change", scaling.change},
+                                   {"compute_bytes", scaling.compute.count()},
+                                   {"output_bytes", scaling.output.count()}});
+  }
   if (arena.order) {
     json["op_order"] = "memory";
     json["load_program_order_bytes"] = arena.order->program_load.count();

@@ -48,6 +48,13 @@ ArenaRow row(std::string name, Bytes offset, Bytes size, int64_t lower, int64_t 
   return {std::move(name), offset, size, {StepIndex(lower), StepIndex(upper)}};
 }
 
+// Beside 256 MiB of compute and 64 MiB of output.
+std::vector<ArenaScaling> sample_scalings() {
+  return {{.change = "ctx_size x 2", .compute = 256_MiB, .output = 64_MiB},
+          {.change = "ubatch_size x 2", .compute = 512_MiB, .output = 64_MiB},
+          {.change = "logits of every token", .compute = 256_MiB, .output = 128_MiB}};
+}
+
 ArenaFacts sample_arena() {
   return {.planner = "first-fit-by-size",
           .status = "proved_optimal",
@@ -59,9 +66,25 @@ ArenaFacts sample_arena() {
           .steps = 21,
           .peak_step = 0,
           .peak_op = "token_embd",
+          .largest = TensorFacts{"b3", 4_MiB, "2,048 values x 512 tokens of f32"},
           .rows = {row("b1", 8_MiB, 4_MiB, 0, 3), row("b2", 8_MiB, 4_MiB, 3, 9),
                    row("b3", 4_MiB, 4_MiB, 0, 9), row("b4", 4_MiB, 4_MiB, 9, 21),
-                   row("b5", 0_MiB, 4_MiB, 0, 21)}};
+                   row("b5", 0_MiB, 4_MiB, 0, 21)},
+          .phases = {{.name = "encode vision",
+                      .input = "one image of 336 x 336 pixels: 576 patches, 576 tokens",
+                      .status = "proved_optimal",
+                      .peak = 10_MiB,
+                      .lower_bound = 10_MiB},
+                     {.name = "prefill",
+                      .status = "proved_optimal",
+                      .peak = 12_MiB,
+                      .lower_bound = 12_MiB},
+                     {.name = "decode",
+                      .status = "feasible",
+                      .peak = 1_MiB,
+                      .lower_bound = 1_MiB,
+                      .scratch = 1_MiB}},
+          .scalings = sample_scalings()};
 }
 
 CurvePoint point(Duration time, Bytes weights, Bytes compute) {
