@@ -28,6 +28,7 @@ int run_plan(const PlanOptions& options) {
     if (!plan) return fail(plan.diagnostics());
     if (!options.show.empty()) return show_stage(options, scenario, *plan);
     reports.push_back(make_plan_report(scenario, *plan));
+    reports.back().arena.scalings = arena_scaling(scenario, *plan);
     if (options.relief > 0) {
       reports.back().relief = relief_of(scenario, *plan, static_cast<size_t>(options.relief));
     }

@@ -108,7 +108,7 @@ ArenaFacts make_arena_facts(const PhasePlan& phase) {
   return facts;
 }
 
-ArenaFacts make_arena_facts(const Scenario& scenario, const MemoryPlan& plan) {
+ArenaFacts make_arena_facts(const MemoryPlan& plan) {
   ArenaFacts facts = make_arena_facts(plan.largest());
   for (const PhasePlan* phase : plan.phases()) {
     facts.phases.push_back({.name = name_of(*phase),
@@ -118,7 +118,6 @@ ArenaFacts make_arena_facts(const Scenario& scenario, const MemoryPlan& plan) {
                             .lower_bound = phase->plan.lower_bound,
                             .scratch = phase->scratch});
   }
-  facts.scalings = arena_scaling(scenario, plan);
   return facts;
 }
 

@@ -317,7 +317,7 @@ PlanReport make_plan_report(const Scenario& scenario, const MemoryPlan& plan) {
       .activations = plan.activations,
       .scratch = plan.scratch,
       .kv_per_token = kv_bytes_per_token(scenario.model, scenario.type_k, scenario.type_v),
-      .arena = make_arena_facts(scenario, plan),
+      .arena = make_arena_facts(plan),
       .device = {.name = scenario.device.name,
                  .limit = limit,
                  .estimates = scenario.device.estimates},

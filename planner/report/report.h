@@ -78,7 +78,7 @@ struct ArenaFacts {
   std::optional<OrderFacts> order{};  // op_order memory only
   std::vector<ArenaRow> rows{};
   std::vector<PhaseFacts> phases{};      // in the order in which they run
-  std::vector<ArenaScaling> scalings{};  // of compute and output
+  std::vector<ArenaScaling> scalings{};  // when asked for: arena_scaling()
 };
 
 struct DeviceFacts {
@@ -142,10 +142,10 @@ struct PlanReport {
   std::vector<std::string> notes{};     // what the reader must know: fallbacks, estimates
 };
 
-// The arena of one phase, with its rows for the map; without the other phases and the scalings.
+// The arena of one phase, with its rows for the map; without the other phases.
 ArenaFacts make_arena_facts(const PhasePlan& phase);
-// Of the largest phase, with all phases and the scalings.
-ArenaFacts make_arena_facts(const Scenario& scenario, const MemoryPlan& plan);
+// Of the largest phase, with all phases; without the scalings, which are planned again.
+ArenaFacts make_arena_facts(const MemoryPlan& plan);
 
 WeightParts weight_parts_of(const WeightsInventory& weights);
 
