@@ -175,14 +175,16 @@ TEST(DTypeTest, BitsPerWeightByHand) {
   EXPECT_DOUBLE_EQ(bits_per_weight(DType::kFp8E4m3B128), 8 + 32.0 / 16384);
 }
 
-// llama.cpp's --cache-type-k, and the bare integers of this project.
+// llama.cpp's --cache-type-k, the bare integers of this project, and the fp8 caches of vLLM, of
+// TensorRT-LLM and of MNN's values.
 TEST(DTypeTest, WhatAKvCacheMayTake) {
   std::vector<std::string_view> names;
   for (const Format& format : formats()) {
     if (format.cache) names.push_back(format.name);
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"f32", "f16", "bf16", "int8", "int4", "Q8_0",
-                                                  "Q4_0", "Q5_0", "Q5_1", "Q4_1", "IQ4_NL"}));
+                                                  "Q4_0", "Q5_0", "Q5_1", "Q4_1", "IQ4_NL",
+                                                  "fp8_e4m3", "fp8_e5m2"}));
 }
 
 TEST(DTypeTest, ShapesThatAFormatsToolTakes) {
