@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "planner/capacity/memory_plan.h"
@@ -17,12 +18,18 @@
 namespace tidemark {
 namespace {
 
+template <typename T>
+T value_of(Result<T> result) {
+  if (result) return std::move(result).value();
+  fmt::print(stderr, "{}", to_string(result.diagnostics()));
+  std::exit(2);
+}
+
 Scenario scenario(const std::string& strategy, const std::string& generate) {
-  return resolve_scenario({{"model", {.text = "llama-2-7b"}},
-                           {"quant", {.text = "int4"}},
-                           {"strategy", {.text = strategy}},
-                           {"generate", {.text = generate}}})
-      .value();
+  return value_of(resolve_scenario({{"model", {.text = "llama-2-7b"}},
+                                    {"quant", {.text = "int4"}},
+                                    {"strategy", {.text = strategy}},
+                                    {"generate", {.text = generate}}}));
 }
 
 void print_run(int repeat) {
@@ -33,12 +40,11 @@ void print_run(int repeat) {
     std::vector<double> simulating;
     for (int i = 0; i < repeat; ++i) {
       const double start = cpu_seconds();
-      const MemoryPlan plan = plan_scenario(run).value();
+      const MemoryPlan plan = value_of(plan_scenario(run));
       const double planned = cpu_seconds();
-      const Result<SimResult> result = simulate(run, plan);
+      const SimResult result = value_of(simulate(run, plan));
       simulating.push_back((cpu_seconds() - planned) * 1e3);
       planning.push_back((planned - start) * 1e3);
-      if (!result) std::abort();
     }
     const Spread plan = spread_of(planning);
     const Spread simulated = spread_of(simulating);
@@ -54,10 +60,9 @@ void print_memory() {
     fmt::print("{:<16}", strategy);
     for (const char* tokens : {"32", "512"}) {
       const Scenario run = scenario(strategy, tokens);
-      const MemoryPlan plan = plan_scenario(run).value();
+      const MemoryPlan plan = value_of(plan_scenario(run));
       const int64_t before = bytes_held();
-      const Result<SimResult> result = simulate(run, plan);
-      if (!result) std::abort();
+      const SimResult result = value_of(simulate(run, plan));
       fmt::print("  {:>8}", bytes_held() - before);
     }
     fmt::print("\n");
