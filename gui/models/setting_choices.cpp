@@ -57,8 +57,9 @@ QStringList setting_choices(std::string_view key) {
   if (key == "quant") return quantization_choices();
   if (key == "cache_type_k" || key == "cache_type_v") return format_names(DTypeUse::kCache);
   if (key == "strategy") {
-    return kind_names(std::array{StrategyKind::kResident, StrategyKind::kLayerwise,
-                                 StrategyKind::kDoubleBuffer, StrategyKind::kBlockCache});
+    QStringList names;
+    for (const StrategyKind kind : strategies()) names << text_of(name_of(kind));
+    return names;
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "planner/capacity/device_spec.h"
 
+#include <algorithm>
 #include <array>
 
 #include "planner/base/check.h"
@@ -37,6 +38,11 @@ std::string_view name_of(DeviceOs os) {
 }
 
 std::optional<DeviceOs> parse_device_os(std::string_view name) { return find_kind(kSystems, name); }
+
+BytesPerSecond DeviceSpec::cached_rate() const {
+  return cached_read.value_or(
+      BytesPerSecond::of(std::max<int64_t>(1, memory_bandwidth.count() / 8)));
+}
 
 std::string_view name_of(ReadOrder order) {
   return order == ReadOrder::kSequential ? "sequential" : "random";

@@ -256,7 +256,7 @@ void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
       break;
   }
   if (scenario.engine.policy != EnginePolicy::kTextbook) add_uncertain(scenario.engine, breakdown);
-  if (scenario.strategy == StrategyKind::kBlockCache) {
+  if (keeps_what_fits(scenario.strategy)) {
     const Bytes everything_else = breakdown.total() - breakdown.weights;
     plan.cache_capacity = cache_capacity_of(scenario, plan, everything_else);
   }
@@ -279,6 +279,14 @@ int64_t embedding_rows(const Scenario& scenario) {
   return in_flash ? std::max(scenario.n_ubatch.count(), scenario.n_seq) : 0;
 }
 
+std::vector<WeightUnit> units_of(const Scenario& scenario, const WeightsInventory& weights) {
+  std::vector<WeightUnit> units = weight_units(weights, embedding_rows(scenario));
+  if (scenario.strategy != StrategyKind::kChunked) return units;
+  const LoadChoices& load = scenario.load;
+  return load.chunk_parts > 1 ? parted_units(units, weights, load.chunk_parts)
+                              : chunked_units(units, weights, load.chunk_layers);
+}
+
 Result<MemoryPlan> make_plan(const Scenario& scenario) {
   MemoryPlan plan;
   Result<WeightsInventory> stored = quantized_weights(scenario.model, Quantization{});
@@ -290,7 +298,7 @@ Result<MemoryPlan> make_plan(const Scenario& scenario) {
   if (scenario.engine.policy == EnginePolicy::kTextbook) {
     count_as_textbook(plan.weights, nominal_format(scenario.model, scenario.quant));
   }
-  plan.units = weight_units(plan.weights, embedding_rows(scenario));
+  plan.units = units_of(scenario, plan.weights);
   plan_phases(scenario, plan);
   if (scenario.engine.policy == EnginePolicy::kLlamaCpp) {
     Result<LlamaPlan> llama = plan_llama(scenario, plan.weights);

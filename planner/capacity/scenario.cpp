@@ -13,10 +13,12 @@ namespace {
 template <typename Kind, size_t kCount>
 using NameTable = std::array<std::pair<Kind, std::string_view>, kCount>;
 
-constexpr NameTable<StrategyKind, 4> kStrategies = {{
+constexpr NameTable<StrategyKind, 6> kStrategies = {{
     {StrategyKind::kResident, "resident"},
     {StrategyKind::kLayerwise, "layerwise"},
     {StrategyKind::kDoubleBuffer, "double-buffer"},
+    {StrategyKind::kChunked, "chunked"},
+    {StrategyKind::kMmap, "mmap"},
     {StrategyKind::kBlockCache, "block-cache"},
 }};
 
@@ -55,9 +57,19 @@ std::optional<Kind> find_kind(const NameTable<Kind, kCount>& table, std::string_
 
 }  // namespace
 
+std::span<const StrategyKind> strategies() {
+  static constexpr std::array kAll{StrategyKind::kResident,     StrategyKind::kLayerwise,
+                                   StrategyKind::kDoubleBuffer, StrategyKind::kChunked,
+                                   StrategyKind::kMmap,         StrategyKind::kBlockCache};
+  return kAll;
+}
 std::string_view name_of(StrategyKind kind) { return find_name(kStrategies, kind); }
 std::optional<StrategyKind> parse_strategy(std::string_view name) {
   return find_kind(kStrategies, name);
+}
+
+bool keeps_what_fits(StrategyKind kind) {
+  return kind == StrategyKind::kMmap || kind == StrategyKind::kBlockCache;
 }
 
 std::string_view name_of(CachePolicy policy) { return find_name(kCachePolicies, policy); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,13 @@
 
 namespace tidemark {
 
-enum class StrategyKind { kResident, kLayerwise, kDoubleBuffer, kBlockCache };
-std::string_view name_of(
-    StrategyKind kind);  // "resident", "layerwise", "double-buffer", "block-cache"
+enum class StrategyKind { kResident, kLayerwise, kDoubleBuffer, kChunked, kMmap, kBlockCache };
+std::span<const StrategyKind> strategies();  // in the order they are listed
+// "resident", "layerwise", "double-buffer", "chunked", "mmap", "block-cache"
+std::string_view name_of(StrategyKind kind);
 std::optional<StrategyKind> parse_strategy(std::string_view name);
+// Does it keep of the weights what there is room for: mmap, block-cache?
+bool keeps_what_fits(StrategyKind kind);
 
 // Whom a block cache evicts; what each does stands in sim/memory/eviction_policy.h.
 enum class CachePolicy { kLru, kMru, kPinned, kNextUse, kFifo, kClock, kLfu, kRandom };
@@ -43,6 +47,20 @@ struct CacheChoices {
   Bytes capacity{};  // 0 = what is left of the limit after everything else
   CachePolicy policy = CachePolicy::kLru;
   std::vector<std::string> pinned{};  // unit names; they stay once loaded
+};
+
+// How weights come from storage, whatever the strategy.
+struct LoadChoices {
+  Bytes read_size{};       // of one request; 0 = a whole weight unit
+  int64_t read_depth = 1;  // requests kept in flight
+  ReadOrder read_order = ReadOrder::kSequential;
+  BytesPerSecond initialise{};  // parse, checksum, dequantize, repack what was read; 0 = no time
+  bool overlaps = true;         // the next read begins while the last one is initialised
+  bool is_cached = false;       // the file lies in the page cache when the run begins
+  int64_t prefetch = 0;         // mmap: units asked for ahead of the one that computes
+  int64_t chunk_layers = 1;     // chunked: layers of a chunk
+  int64_t chunk_parts = 1;      // or parts of a layer; one of the two is 1
+  bool operator==(const LoadChoices&) const = default;
 };
 
 // How layers are shared out over several devices.
@@ -104,6 +122,8 @@ struct Scenario {
   DType type_k = DType::kF16;
   DType type_v = DType::kF16;
   std::optional<Bytes> kv_resident{};  // of the cache; the rest in a file, if the engine can
+  bool kv_in_blocks = false;           // a run's cache grows by blocks as tokens come
+  int64_t kv_block = 16;               // tokens of one
   DType type_act = DType::kF32;
   bool flash_attention = true;
   bool kv_unified = false;  // one cache for all sequences instead of one each
@@ -112,11 +132,13 @@ struct Scenario {
   PlannerKind planner = PlannerKind::kBestOf;
   OpOrder op_order = OpOrder::kProgram;
   StrategyKind strategy = StrategyKind::kResident;
+  LoadChoices load{};
   CacheChoices cache{};
   std::vector<std::string>
       trace{};                // unit names to access in order, instead of the model's own passes
   double margin_ratio = 0.1;  // of what is available
   std::optional<Bytes> budget{};  // replaces the device limit
+  bool enforce = false;           // the system ends a run that holds too much
   Tokens prompt{128};
   Tokens generate{32};
   uint64_t seed = 0;

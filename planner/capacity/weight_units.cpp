@@ -30,6 +30,18 @@ bool same_unit(const WeightTensor& a, const WeightTensor& b) {
   return a.role != WeightRole::kPlain && unit_name(a) == unit_name(b);
 }
 
+bool is_layer_unit(const WeightUnit& unit, const WeightsInventory& weights) {
+  const WeightTensor& tensor = weights.tensors.at(unit.tensors.front().index());
+  return tensor.role == WeightRole::kPlain || (tensor.layer >= 0 && tensor.stack < 0);
+}
+
+// "token_embd" and "blk.0" -> "token_embd..blk.0".
+void append(WeightUnit& chunk, const WeightUnit& unit) {
+  chunk.name = chunk.name.substr(0, chunk.name.find("..")) + ".." + unit.name;
+  chunk.bytes += unit.bytes;
+  chunk.tensors.insert(chunk.tensors.end(), unit.tensors.begin(), unit.tensors.end());
+}
+
 std::vector<UnitId> unit_of_each_weight(const std::vector<WeightUnit>& units) {
   std::vector<UnitId> unit_of;
   for (size_t i = 0; i < units.size(); ++i) {
@@ -72,6 +84,47 @@ std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t em
   return units;
 }
 
+std::vector<WeightUnit> chunked_units(const std::vector<WeightUnit>& units,
+                                      const WeightsInventory& weights, int64_t layers) {
+  std::vector<WeightUnit> chunks;
+  int64_t in_chunk = 0;  // layers of the last chunk
+  for (const WeightUnit& unit : units) {
+    const bool is_layer = is_layer_unit(unit, weights);
+    const bool joins_first = is_layer && chunks.size() == 1 && in_chunk == 0;
+    const bool joins_last = is_layer && chunks.size() > 1 && in_chunk > 0 && in_chunk < layers;
+    if (joins_first || joins_last) {
+      append(chunks.back(), unit);
+      ++in_chunk;
+    } else {
+      chunks.push_back(unit);
+      in_chunk = is_layer ? 1 : 0;
+    }
+  }
+  return chunks;
+}
+
+std::vector<WeightUnit> parted_units(const std::vector<WeightUnit>& units,
+                                     const WeightsInventory& weights, int64_t parts) {
+  std::vector<WeightUnit> made;
+  for (const WeightUnit& unit : units) {
+    if (!is_layer_unit(unit, weights)) {
+      made.push_back(unit);
+      continue;
+    }
+    Bytes so_far;
+    int64_t part = 0;  // begun, from 1
+    for (const WeightId id : unit.tensors) {
+      const Bytes bytes = weights.tensors.at(id.index()).bytes;
+      const bool is_due = part == 0 || so_far * parts >= unit.bytes * part;
+      if (is_due) made.push_back({.name = fmt::format("{}/{}", unit.name, ++part)});
+      made.back().bytes += bytes;
+      made.back().tensors.push_back(id);
+      so_far += bytes;
+    }
+  }
+  return made;
+}
+
 std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph& graph,
                                const Schedule& schedule) {
   const std::vector<UnitId> unit_of = unit_of_each_weight(units);
@@ -104,7 +157,9 @@ Bytes resident_weight_bytes(StrategyKind strategy, const std::vector<WeightUnit>
     case StrategyKind::kLayerwise:
       return largest;
     case StrategyKind::kDoubleBuffer:
+    case StrategyKind::kChunked:
       return largest_pair(units, uses);
+    case StrategyKind::kMmap:
     case StrategyKind::kBlockCache:
       return std::min(cache_capacity, sum);
   }

@@ -34,12 +34,23 @@ struct UnitUse {
 // rows.
 std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t embedding_rows = 0);
 
+// The same weights in chunks, for the strategy of that name.
+//   layers k:  what stands before the layers + the first layer, then k layers a chunk, the rest
+//              alone. 6 layers, k = 2: token_embd..blk.0  blk.1..blk.2  blk.3..blk.4  blk.5  output
+//   parts p:   each layer in at most p units of consecutive tensors, about alike in bytes:
+//              blk.0/1  blk.0/2
+//   Checked by ChunkedUnitsTest.SixLayers and HalvesOfALayer.
+std::vector<WeightUnit> chunked_units(const std::vector<WeightUnit>& units,
+                                      const WeightsInventory& weights, int64_t layers);
+std::vector<WeightUnit> parted_units(const std::vector<WeightUnit>& units,
+                                     const WeightsInventory& weights, int64_t parts);
+
 std::vector<UnitUse> unit_uses(const std::vector<WeightUnit>& units, const Graph& graph,
                                const Schedule& schedule);
 
 // Most weight bytes resident at once under a strategy:
 //   resident sum of units; layerwise max w_i; double-buffer max (w_i + w_(i+1)) over consecutive
-//   visits, cyclic; block-cache min(capacity, sum).
+//   visits, cyclic; chunked likewise; mmap and block-cache min(capacity, sum).
 Bytes resident_weight_bytes(StrategyKind strategy, const std::vector<WeightUnit>& units,
                             const std::vector<UnitUse>& uses, Bytes cache_capacity);
 

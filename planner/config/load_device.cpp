@@ -146,6 +146,8 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   device.storage = read_storage(*map);
   device.compute = map->compute_rate("compute").value_or(OpsPerSecond{});
   device.page_size = read_page_size(*map);
+  if (map->has("page_fault")) device.page_fault = map->duration("page_fault").value_or(Duration{});
+  if (map->has("cached_read")) device.cached_read = map->bandwidth("cached_read");
   device.isa = read_isa(*map);
   device.os = read_os(*map);
   if (map->has("swap")) device.swap = map->bytes("swap").value_or(Bytes{});

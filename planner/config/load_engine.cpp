@@ -137,8 +137,10 @@ void read_optional(YamlMap& map, EngineProfile& engine) {
         read_choice<bool, 2>(map, "embedding", {{{"resident", false}, {"flash", true}}});
   }
   if (map.has("kv_spill")) {
-    engine.kv_spill = read_choice<KvSpill, 2>(
-        map, "kv_spill", {{{"none", KvSpill::kNone}, {"mapped_file", KvSpill::kMappedFile}}});
+    engine.kv_spill = read_choice<KvSpill, 3>(map, "kv_spill",
+                                              {{{"none", KvSpill::kNone},
+                                                {"mapped_file", KvSpill::kMappedFile},
+                                                {"read_ahead", KvSpill::kReadAhead}}});
   }
   if (map.has("runtime_file")) {
     engine.runtime_file =

@@ -14,6 +14,7 @@
 #include "planner/alloc/planners.h"
 #include "planner/config/llama_settings.h"
 #include "planner/config/load_any_model.h"
+#include "planner/config/load_choices.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/quantized_weights.h"
 #include "planner/model/scale.h"
@@ -36,8 +37,9 @@ std::vector<std::string> names_of(const std::array<Kind, kCount>& kinds) {
 }
 
 std::vector<std::string> strategy_names() {
-  return names_of(std::array{StrategyKind::kResident, StrategyKind::kLayerwise,
-                             StrategyKind::kDoubleBuffer, StrategyKind::kBlockCache});
+  std::vector<std::string> names;
+  for (const StrategyKind kind : strategies()) names.emplace_back(name_of(kind));
+  return names;
 }
 
 std::vector<std::string> cache_policy_names() {
@@ -78,6 +80,8 @@ class Resolver {
     choices();
     limits();
     tokens();
+    read_kv_growth(read_, scenario_);
+    read_load_choices(read_, is_layer_list(), scenario_.load);
     block_cache();
     if (has_errors(read_.problems())) return read_.problems();
     scenario_.settings = read_.resolved();
@@ -290,6 +294,7 @@ class Resolver {
 
   void limits() {
     scenario_.budget = read_.size("budget", 1_B);
+    scenario_.enforce = read_.is_on("enforce");
     scenario_.margin_ratio = read_.ratio_below_one("margin", "10 %");
   }
 

@@ -63,6 +63,13 @@ std::optional<Bytes> SettingReader::size(std::string_view key, Bytes least) {
   return value;
 }
 
+std::optional<BytesPerSecond> SettingReader::bandwidth(std::string_view key) {
+  const SettingText* setting = stated(key);
+  if (setting == nullptr) return std::nullopt;
+  record(key, setting->text, setting->origin);
+  return accept(key, parse_bandwidth(setting->text));
+}
+
 std::optional<double> SettingReader::ratio_up_to_one(std::string_view key, double least) {
   const SettingText* setting = stated(key);
   if (setting == nullptr) return std::nullopt;

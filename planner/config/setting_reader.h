@@ -39,6 +39,7 @@ class SettingReader {
   int64_t number(std::string_view key, const NumberRule& rule);
   DType dtype(std::string_view key, const DTypeRule& rule);
   std::optional<Bytes> size(std::string_view key, Bytes least);
+  std::optional<BytesPerSecond> bandwidth(std::string_view key);
   // `least` to 1; nothing is recorded when it is not stated.
   std::optional<double> ratio_up_to_one(std::string_view key, double least);
   double ratio_below_one(std::string_view key, std::string_view fallback);

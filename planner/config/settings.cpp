@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostCombinations = 1000;
 constexpr size_t kMostValue = 65536;
 
-constexpr std::array<SettingInfo, 55> kTable{{
+constexpr auto kTable = std::to_array<SettingInfo>({
     {"model", "", "MODEL", "",
      "Model: a built-in name, a YAML, GGUF or safetensors file, a config.json or its folder", true},
     {"assume_dense", "--assume-dense", "", "off",
@@ -47,10 +47,13 @@ constexpr std::array<SettingInfo, 55> kTable{{
     {"cache_type_v", "-ctv,--cache-type-v", "TYPE", "",
      "Type of the V cache (default: the engine's)", false},
     {"kv_resident", "--kv-resident", "SIZE", "all of it",
-     "KV cache kept in memory, the rest in a mapped file whose pages may be dropped; mnn only",
+     "KV cache kept in memory, the rest in a file; engines tidemark (read ahead) and mnn (mapped)",
      false},
     {"kv_unified", "--kv-unified", "", "off", "One KV cache for all sequences instead of one each",
      false},
+    {"kv_growth", "--kv-growth", "whole|blocks", "whole",
+     "A simulated run's cache: there from the start, or block by block as tokens come", false},
+    {"kv_block", "--kv-block", "N", "16, or the engine's", "Tokens of a block of the cache", false},
     {"swa_full", "--swa-full", "", "off", "Sliding-window layers keep the whole context", false},
     {"flash_attn", "-fa,--flash-attn", "on|off|auto", "auto", "Attention without a scores tensor",
      false},
@@ -101,10 +104,27 @@ constexpr std::array<SettingInfo, 55> kTable{{
     {"n_gpu_layers_draft", "-ngld,--n-gpu-layers-draft", "N", "all if any of the model is",
      "Layers of the draft model on a GPU", false},
     {"strategy", "--strategy", "NAME", "resident", "How weights are loaded", true},
+    {"chunk", "--chunk", "N|1/N", "1",
+     "Layers of a chunk, or parts of a layer; strategy chunked only", false},
+    {"read_size", "--read-size", "SIZE", "a whole weight unit", "Bytes of one read request", false},
+    {"read_depth", "--read-depth", "N", "1", "Read requests kept in flight", false},
+    {"read_order", "--read-order", "sequential|random", "sequential",
+     "Where the next request lies in the file", false},
+    {"initialise", "--initialise", "RATE", "no time",
+     "Bytes a second at which what was read is parsed, checked, unpacked", false},
+    {"load_overlap", "--load-overlap", "on|off", "on",
+     "Read on while what was read before is initialised", false},
+    {"page_cache", "--page-cache", "cold|warm", "cold",
+     "Does the weight file lie in the system's page cache when the run begins?", false},
+    {"prefetch", "--prefetch", "N", "0",
+     "Weight units asked for ahead of the one that computes; strategy mmap only", false},
     {"planner", "--planner", "NAME", "best-of", "How the arena is planned", true},
     {"op_order", "--op-order", "program|memory", "program",
      "Order of the ops: as written, or the one that needs least memory", true},
     {"budget", "--budget", "SIZE", "", "Limit that replaces the device's", false},
+    {"enforce", "--enforce", "", "off",
+     "The system's rules end a simulated run: jetsam, lmkd, Memory Limiter, OOM killer, cgroup",
+     false},
     {"margin", "--margin", "RATIO", "10 %", "Share of the available memory kept free", false},
     {"prompt", "--prompt", "N", "128", "Tokens of the prompt", false},
     {"generate", "--generate", "N", "32", "Tokens to generate", false},
@@ -115,7 +135,7 @@ constexpr std::array<SettingInfo, 55> kTable{{
     {"pinned", "--pinned", "UNIT,...", "", "Weight units the block cache keeps once loaded", false},
     {"trace", "", "UNIT,...", "",
      "Weight units to access in order, instead of the model's own passes", false},
-}};
+});
 
 std::string environment_name(std::string_view key) {
   std::string name = "TIDEMARK_";

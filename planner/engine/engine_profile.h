@@ -36,6 +36,7 @@ enum class KvSpill {
   kNone,        // nothing: all of it is memory of its own
   kMappedFile,  // it lies in a mapped file: its pages may be written back and dropped, and come
                 // back a layer at a time, as attention reads them
+  kReadAhead,   // it lies in a file; a layer's part is read back while the layer before computes
 };
 
 // What is known of an engine only as an interval: measured, not derived. The breakdown counts

@@ -170,7 +170,8 @@ std::string closing_lines(std::span<const SimReport> reports) {
   std::string out;
   for (const SimReport& report : reports) {
     if (report.outcome == SimOutcome::kCompleted || report.reason.empty()) continue;
-    out += paragraph("Over", one_line(report.strategy) + ": " + one_line(report.reason));
+    out += paragraph(report.outcome == SimOutcome::kKilled ? "Killed" : "Over",
+                     one_line(report.strategy) + ": " + one_line(report.reason));
   }
   const auto completed = [](const SimReport& r) { return r.outcome == SimOutcome::kCompleted; };
   const SimReport* lowest = best_of(reports, completed, [](const SimReport& r) { return r.peak; });

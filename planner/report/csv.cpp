@@ -90,6 +90,11 @@ Fields fields_of(const SimReport& report) {
   fields.push_back({"cache_evictions", exact(report.cache_evictions)});
   fields.push_back({"hit_rate", report.hit_rate ? fmt::format("{}", *report.hit_rate) : ""});
   fields.push_back({"stall_ns", exact(report.stall)});
+  const IntervalFacts intervals = report.intervals.value_or(IntervalFacts{});
+  const auto interval = [&](Duration time) { return report.intervals ? exact(time) : ""; };
+  fields.push_back({"interval_p50_ns", interval(intervals.p50)});
+  fields.push_back({"interval_p99_ns", interval(intervals.p99)});
+  fields.push_back({"limited_by", report.stages.limited_by});
   add_device(fields, report.device.limit);
   return fields;
 }
@@ -118,11 +123,12 @@ std::string to_csv(std::span<const SimReport> reports) { return csv(reports); }
 std::string curve_to_csv(const SimReport& report) {
   std::string out = "t_ns";
   for (const MemoryPart& part : memory_parts()) out += "," + std::string(part.bytes_key);
-  out += ",total_bytes\n";
+  out += ",total_bytes,file_backed_bytes,committed_bytes\n";
   for (const CurvePoint& point : report.curve) {
     out += exact(point.time);
     for (const MemoryPart& part : memory_parts()) out += "," + exact(point.*part.simulated);
-    out += "," + exact(point.total()) + "\n";
+    out += "," + exact(point.total()) + "," + exact(point.file_backed) + "," +
+           exact(point.total() - point.file_backed) + "\n";
   }
   return out;
 }

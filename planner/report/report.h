@@ -163,12 +163,45 @@ struct CurvePoint {
   Bytes compute{};
   Bytes output{};
   Bytes runtime{};
+  Bytes file_backed{};  // of the weights: clean pages of a file, dropped when memory is short
   Bytes total() const { return weights + kv_cache + recurrent_state + compute + output + runtime; }
   bool operator==(const CurvePoint&) const = default;
 };
 
 enum class SimOutcome { kCompleted, kOverLimit, kKilled };
 std::string_view name_of(SimOutcome outcome);  // "completed", "over_limit", "killed"
+
+// Where the time of a run went, by what was busy.
+struct StageFacts {
+  Duration read{};
+  Duration initialise{};
+  Duration compute{};
+  Duration first_layer{};    // the first layer's weights are ready
+  std::string limited_by{};  // the busiest: "read", "initialise", "compute"
+};
+
+// Compute waiting, by cause. They sum to SimReport::stall.
+struct StallFacts {
+  Duration loading{};  // before the first op
+  Duration weights{};
+  Duration kv_cache{};  // cells read back from storage
+};
+
+// Time from one token to the next, over the decode passes: nearest rank.
+struct IntervalFacts {
+  Duration p50{};
+  Duration p90{};
+  Duration p99{};
+  Duration longest{};
+};
+
+// Something that happened to the run: an action, a change of state, its end.
+struct SimEvent {
+  Duration time{};
+  std::string what{};    // "memory state", "killed"
+  std::string detail{};  // "approaching limit"
+  bool operator==(const SimEvent&) const = default;
+};
 
 struct SimReport {
   std::vector<Setting> settings{};
@@ -188,12 +221,17 @@ struct SimReport {
   Duration end{};                  // of the run
   double tokens_per_second = 0.0;  // decode rate; 0 when tpot is undefined
   Bytes bytes_read{};
-  int64_t page_faults = 0;
+  int64_t page_faults = 0;  // major: each waits for a read
+  int64_t minor_faults = 0;
   int64_t cache_hits = 0;
   int64_t cache_misses = 0;
   int64_t cache_evictions = 0;
   std::optional<double> hit_rate{};  // hits / accesses; undefined without accesses
-  Duration stall{};                  // compute waiting for weights
+  Duration stall{};                  // compute waiting
+  StallFacts stalls{};
+  StageFacts stages{};
+  std::optional<IntervalFacts> intervals{};  // undefined below two tokens
+  std::vector<SimEvent> events{};
   std::vector<CurvePoint> curve{};
 };
 

@@ -192,6 +192,42 @@ std::string outcome_line(const SimReport& report, TextStyle style) {
   return text.replace(kLabelWidth, word.size(), tinted(word, tint, style));
 }
 
+// What was busy for how long, and what the tokens felt of it.
+std::string stage_line(const SimReport& report) {
+  const StageFacts& stages = report.stages;
+  if (stages.limited_by.empty()) return "";
+  std::string text = "busy: read " + format_duration(stages.read);
+  if (stages.initialise > Duration{}) text += ", initialise " + format_duration(stages.initialise);
+  text += fmt::format(", compute {}; limited by {}", format_duration(stages.compute),
+                      stages.limited_by);
+  if (stages.first_layer > Duration{}) {
+    text += "; first layer ready after " + format_duration(stages.first_layer);
+  }
+  if (report.intervals && report.intervals->longest > report.intervals->p50) {
+    text += fmt::format("; tokens {} apart in the median, {} at most",
+                        format_duration(report.intervals->p50),
+                        format_duration(report.intervals->longest));
+  }
+  return paragraph("Stages", text);
+}
+
+// States of memory and actions, as they came.
+std::string event_lines(const SimReport& report) {
+  constexpr size_t kMostEvents = 20;
+  std::string out;
+  for (const SimEvent& event : report.events) {
+    if (out.empty()) out = "\nEvents\n";
+    out += fmt::format("  {:>10}  {}: {}\n", format_duration(event.time), event.what,
+                       one_line(event.detail));
+    if (&event - report.events.data() + 1 == kMostEvents) break;
+  }
+  if (report.events.size() > kMostEvents) {
+    out +=
+        fmt::format("  and {} more; --json lists them all\n", report.events.size() - kMostEvents);
+  }
+  return out;
+}
+
 std::string time_lines(const SimReport& report) {
   std::string out =
       paragraph("Peak", fmt::format("{} at {}, {} (step {})", format_bytes_exact(report.peak),
@@ -209,7 +245,7 @@ std::string time_lines(const SimReport& report) {
   out += paragraph(
       "Read", fmt::format("{} of weights; compute waited for them {} ({:.1f} % of the run)",
                           format_bytes(report.bytes_read), format_duration(report.stall), waited));
-  return out;
+  return out + stage_line(report);
 }
 
 std::string cache_line(const SimReport& report) {
@@ -256,6 +292,7 @@ std::string to_text(const SimReport& report, TextStyle style) {
   out += outcome_line(report, style);
   out += time_lines(report);
   out += cache_line(report);
+  out += event_lines(report);
   return out + estimates_line(report.device);
 }
 

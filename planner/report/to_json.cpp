@@ -138,7 +138,26 @@ Json curve_json(const std::vector<CurvePoint>& curve) {
     Json row = Json::object();
     row["t_ns"] = point.time.count();
     row.update(memory_json(breakdown_of(point)));
+    row["file_backed_bytes"] = point.file_backed.count();
+    row["committed_bytes"] = (point.total() - point.file_backed).count();
     json.push_back(std::move(row));
+  }
+  return json;
+}
+
+Json intervals_json(const std::optional<IntervalFacts>& intervals) {
+  if (!intervals) return nullptr;
+  return Json{{"p50_ns", intervals->p50.count()},
+              {"p90_ns", intervals->p90.count()},
+              {"p99_ns", intervals->p99.count()},
+              {"longest_ns", intervals->longest.count()}};
+}
+
+Json events_json(const std::vector<SimEvent>& events) {
+  Json json = Json::array();
+  for (const SimEvent& event : events) {
+    json.push_back(
+        Json{{"t_ns", event.time.count()}, {"what", event.what}, {"detail", event.detail}});
   }
   return json;
 }
@@ -221,7 +240,18 @@ Json document(const SimReport& report) {
   json["cache_misses"] = report.cache_misses;
   json["cache_evictions"] = report.cache_evictions;
   json["hit_rate"] = or_null(report.hit_rate);
+  json["minor_faults"] = report.minor_faults;
   json["stall_ns"] = report.stall.count();
+  json["stalls"] = Json{{"loading_ns", report.stalls.loading.count()},
+                        {"weights_ns", report.stalls.weights.count()},
+                        {"kv_cache_ns", report.stalls.kv_cache.count()}};
+  json["stages"] = Json{{"read_ns", report.stages.read.count()},
+                        {"initialise_ns", report.stages.initialise.count()},
+                        {"compute_ns", report.stages.compute.count()},
+                        {"first_layer_ns", report.stages.first_layer.count()},
+                        {"limited_by", report.stages.limited_by}};
+  json["token_intervals"] = intervals_json(report.intervals);
+  json["events"] = events_json(report.events);
   json["curve"] = curve_json(report.curve);
   return json;
 }

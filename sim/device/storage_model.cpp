@@ -14,7 +14,8 @@ Duration time_of(const StoragePoint& point) { return transfer_time(point.request
 
 // `amount` of `whole` parts of `span`, rounded up.
 Duration part_of(Duration span, Bytes amount, Bytes whole) {
-  const __int128 product = static_cast<__int128>(span.count()) * amount.count();
+  __extension__ using Wide = __int128;
+  const Wide product = static_cast<Wide>(span.count()) * amount.count();
   return Duration::ns(static_cast<int64_t>((product + whole.count() - 1) / whole.count()));
 }
 

@@ -156,10 +156,12 @@ std::unique_ptr<UnitLoader> make_unit_loader(StrategyKind strategy, const Weight
       return std::make_unique<LayerwiseLoader>(weights, itinerary);
     case StrategyKind::kDoubleBuffer:
       return std::make_unique<DoubleBufferLoader>(weights, itinerary);
+    case StrategyKind::kChunked:
+    case StrategyKind::kMmap:
     case StrategyKind::kBlockCache:
       break;
   }
-  check(false, "a replay has no block cache");
+  check(false, "a replay is refused before it begins when it has no such strategy");
   return nullptr;
 }
 

@@ -33,6 +33,7 @@ void Decoder::start_pass() {
   pass_ = parts_.passes.at(next_pass_++);
   pass_started_ = parts_.simulation.now();
   visit_in_pass_ = 0;
+  parts_.cells.begin_pass(pass_);
   start_visit();
 }
 
@@ -43,8 +44,19 @@ void Decoder::start_visit() {
 }
 
 void Decoder::on_weights_resident() {
+  const SimTime now = parts_.simulation.now();
+  stall_ += now - waiting_since_;
+  if (visit_ == 0) loading_ = stall_;
+  waiting_since_ = now;
+  parts_.cells.need(visit_in_pass_, [this] { on_cells_resident(); });
+}
+
+void Decoder::on_cells_resident() {
   visit_started_ = parts_.simulation.now();
   stall_ += visit_started_ - waiting_since_;
+  waited_for_cells_ += visit_started_ - waiting_since_;
+  parts_.cells.computing(visit_in_pass_);
+  if (first_layer_ == Duration{} && holds_a_layer(use())) first_layer_ = visit_started_;
   if (live_activations_ && !use().steps.empty()) {
     step_ = use().steps.lower;
     return start_step();
@@ -80,7 +92,11 @@ void Decoder::on_visit_computed() {
 void Decoder::on_pass_done() {
   trace_span("pass", fmt::format("{} {}", name_of(pass_.phase), pass_.index), pass_started_);
   steps_before_pass_ += static_cast<int64_t>(phase().schedule.order.size());
-  if (pass_.phase == Phase::kPrefill) ttft_ = parts_.simulation.now();
+  if (pass_.phase == Phase::kPrefill) {
+    ttft_ = parts_.simulation.now();
+  } else {
+    decode_times_.push_back(parts_.simulation.now() - pass_started_);
+  }
   if (next_pass_ < parts_.passes.count()) start_pass();
 }
 
@@ -102,6 +118,14 @@ const PassCost& Decoder::cost() {
     cost_made_for_ = pass_;
   }
   return *cost_;
+}
+
+// Anything but the lookup of the embedding.
+bool Decoder::holds_a_layer(const UnitUse& use) const {
+  for (size_t step = use.steps.lower.index(); step < use.steps.upper.index(); ++step) {
+    if (phase().graph.op(phase().schedule.order[step]).kind != OpKind::kEmbed) return true;
+  }
+  return false;
 }
 
 void Decoder::note_place(StepIndex step) {

@@ -1,8 +1,8 @@
 // The run itself: prefill passes, then decode passes, each visiting its weight units in order. The
 // handlers are named after what has just happened and read downward as a story:
 //
-//   start -> on_prepared -> start_pass -> start_visit -> on_weights_resident -> [start_step ->
-//   on_step_computed]*
+//   start -> on_prepared -> start_pass -> start_visit -> on_weights_resident -> on_cells_resident
+//         -> [start_step -> on_step_computed]*
 //         -> on_visit_computed -> (next visit, or) on_pass_done -> (next pass, or the end)
 //
 // Steps are events of their own only when activations are allocated one by one; otherwise nothing
@@ -13,6 +13,7 @@
 
 #include "sim/core/server.h"
 #include "sim/core/trace.h"
+#include "sim/strategy/kv_cells.h"
 #include "sim/strategy/memory_ledger.h"
 #include "sim/strategy/pass_cost.h"
 #include "sim/strategy/passes.h"
@@ -29,6 +30,7 @@ struct DecoderParts {
   const MemoryPlan& plan;
   const Passes& passes;
   WeightLoader& loader;
+  KvCells& cells;
   MemoryLedger& ledger;
   Trace* trace = nullptr;                    // null = none wanted
   std::vector<CurvePoint>* steps = nullptr;  // null = none wanted
@@ -43,12 +45,17 @@ class Decoder {
   Duration ttft() const { return ttft_; }    // end of the last prefill pass
   Duration stall() const { return stall_; }  // compute waiting for weights
   Duration computed() const { return compute_.busy(); }
+  Duration waited_for_cells() const { return waited_for_cells_; }
+  Duration loading() const { return loading_; }          // of the stall: before the first op
+  Duration first_layer() const { return first_layer_; }  // its weights are ready
+  const std::vector<Duration>& decode_times() const { return decode_times_; }
 
  private:
   void on_prepared();
   void start_pass();
   void start_visit();
   void on_weights_resident();
+  void on_cells_resident();
   void start_step();
   void on_step_computed();
   void on_visit_computed();
@@ -58,6 +65,7 @@ class Decoder {
   const UnitUse& use() const { return phase().uses.at(visit_in_pass_); }
   const LiveBytes& live() const;
   const PassCost& cost();
+  bool holds_a_layer(const UnitUse& use) const;
   void note_place(StepIndex step);
   void note_computed_steps(int64_t count);
   void trace_span(const char* lane, std::string name, SimTime since);
@@ -82,6 +90,10 @@ class Decoder {
   SimTime visit_started_{};
   Duration ttft_{};
   Duration stall_{};
+  Duration loading_{};
+  Duration waited_for_cells_{};
+  Duration first_layer_{};
+  std::vector<Duration> decode_times_{};  // by decode pass
 };
 
 }  // namespace tidemark

@@ -21,26 +21,45 @@ std::string describe(const Place& place, const std::vector<WeightUnit>& units) {
   return fmt::format("{} {}, {}", what, place.index, units.at(place.unit.index()).name);
 }
 
-MemoryLedger::MemoryLedger(const Simulation& simulation, const CurvePoint& reserved)
-    : simulation_(simulation), now_(reserved) {
+MemoryLedger::MemoryLedger(const Simulation& simulation, const CurvePoint& reserved,
+                           bool weights_in_file)
+    : simulation_(simulation), now_(reserved), weights_in_file_(weights_in_file) {
   now_.time = simulation.now();
   peak_ = {.total = now_.total(), .time = now_.time, .parts = now_};
   curve_.push_back(now_);
 }
 
+void MemoryLedger::listen(Listener listener) {
+  listener_ = std::move(listener);
+  listener_(now_);
+}
+
 void MemoryLedger::load_weights(Bytes bytes) {
   now_.weights += bytes;
+  if (weights_in_file_) now_.file_backed += bytes;
   record();
 }
 
 void MemoryLedger::release_weights(Bytes bytes) {
   check(bytes <= now_.weights, "only what was loaded can be released");
   now_.weights -= bytes;
+  if (weights_in_file_) now_.file_backed -= bytes;
+  record();
+}
+
+void MemoryLedger::set_mapped_weights(Bytes bytes) {
+  now_.weights = bytes;
+  now_.file_backed = bytes;
   record();
 }
 
 void MemoryLedger::set_compute(Bytes bytes) {
   now_.compute = bytes;
+  record();
+}
+
+void MemoryLedger::set_kv_cache(Bytes bytes) {
+  now_.kv_cache = bytes;
   record();
 }
 
@@ -54,6 +73,7 @@ void MemoryLedger::record() {
   if (total > peak_.total)
     peak_ = {.total = total, .time = now_.time, .place = place_, .parts = now_};
   if (curve_.empty() || !same_bytes(now_, curve_.back())) curve_.push_back(now_);
+  if (listener_) listener_(now_);
 }
 
 }  // namespace tidemark

@@ -6,6 +6,7 @@
 // when it lasted no time.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,16 +38,26 @@ struct Peak {
 
 class MemoryLedger {
  public:
-  // `reserved` is resident from the start.
-  MemoryLedger(const Simulation& simulation, const CurvePoint& reserved);
+  using Listener = std::function<void(const CurvePoint&)>;
+
+  // `reserved` is resident from the start. `weights_in_file`: what is loaded are clean pages of a
+  // file.
+  MemoryLedger(const Simulation& simulation, const CurvePoint& reserved,
+               bool weights_in_file = false);
+
+  // Called with what is there now, and after every change.
+  void listen(Listener listener);
 
   void at(const Place& place) { place_ = place; }
   void load_weights(Bytes bytes);
   void release_weights(Bytes bytes);
+  void set_mapped_weights(Bytes bytes);  // all of them pages of a file
   void set_compute(Bytes bytes);
+  void set_kv_cache(Bytes bytes);
 
   const Peak& peak() const { return peak_; }  // where its total was first reached
   const CurvePoint& now() const { return now_; }
+  const Place& place() const { return place_; }
   Bytes weights() const { return now_.weights; }
   std::vector<CurvePoint> take_curve() { return std::move(curve_); }
 
@@ -57,6 +68,8 @@ class MemoryLedger {
   CurvePoint now_{};
   Place place_{};
   Peak peak_{};
+  bool weights_in_file_;
+  Listener listener_{};
   std::vector<CurvePoint> curve_{};
 };
 

@@ -112,7 +112,11 @@ int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, cons
   int64_t points = visits;
   if (scenario.strategy == StrategyKind::kResident)
     points = static_cast<int64_t>(plan.units.size());
-  if (scenario.strategy == StrategyKind::kDoubleBuffer) points = checked_mul(visits, 2);
+  if (scenario.strategy == StrategyKind::kMmap)
+    points = checked_mul(visits, checked_add(scenario.load.prefetch, 1));
+  if (scenario.strategy == StrategyKind::kDoubleBuffer ||
+      scenario.strategy == StrategyKind::kChunked)
+    points = checked_mul(visits, 2);
   if (counts_live_activations(scenario.engine) && !input.is_access_list) {
     const auto steps = [](const PhasePlan& phase, int64_t passes) {
       return checked_mul(static_cast<int64_t>(phase.schedule.order.size()), passes);

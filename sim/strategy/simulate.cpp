@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -12,17 +14,48 @@
 #include "sim/strategy/access_run.h"
 #include "sim/strategy/decoder.h"
 #include "sim/strategy/run_input.h"
+#include "sim/strategy/system_watch.h"
 
 namespace tidemark {
 namespace {
 
 CurvePoint reserved_at_start(const Scenario& scenario, const MemoryPlan& plan) {
   const Breakdown& breakdown = plan.breakdown;
-  return {.kv_cache = breakdown.kv_cache,
+  const Bytes kv_cache =
+      scenario.kv_in_blocks
+          ? Bytes{}
+          : std::min(kv_kept(scenario).value_or(breakdown.kv_cache), breakdown.kv_cache);
+  return {.kv_cache = kv_cache,
           .recurrent_state = breakdown.recurrent_state,
           .compute = counts_live_activations(scenario.engine) ? Bytes{} : breakdown.compute,
           .output = breakdown.output,
           .runtime = breakdown.runtime};
+}
+
+// Loaded as a mapping of the file, so that memory that is short drops it.
+bool weights_stay_in_file(const Scenario& scenario) {
+  if (scenario.strategy != StrategyKind::kResident) return false;
+  return scenario.engine.policy == EnginePolicy::kLlamaCpp
+             ? scenario.llama.mapped && !scenario.llama.locked
+             : scenario.engine.weights_in == WeightsIn::kFile;
+}
+
+std::optional<IntervalFacts> intervals_of(std::vector<Duration> times) {
+  if (times.empty()) return std::nullopt;
+  std::sort(times.begin(), times.end());
+  const auto rank = [&](size_t percent) { return times[(times.size() * percent + 99) / 100 - 1]; };
+  return IntervalFacts{.p50 = rank(50), .p90 = rank(90), .p99 = rank(99), .longest = times.back()};
+}
+
+// "weights 2.10 GiB, KV cache 128 MiB".
+std::string parts_in_words(const CurvePoint& point) {
+  std::string words;
+  for (const MemoryPart& part : memory_parts()) {
+    if (point.*part.simulated == Bytes{}) continue;
+    if (!words.empty()) words += ", ";
+    words += fmt::format("{} {}", part.label, format_bytes(point.*part.simulated));
+  }
+  return words;
 }
 
 std::vector<Bytes> sizes_of(const std::vector<WeightUnit>& units) {
@@ -53,9 +86,11 @@ class Run {
         input_(std::move(input)),
         trace_wanted_(options.trace),
         steps_wanted_(options.steps),
-        ledger_(simulation_, reserved_at_start(scenario, plan)),
-        store_(simulation_, scenario.device, plan.units, ledger_,
-               trace_wanted_ ? &trace_ : nullptr) {}
+        ledger_(simulation_, reserved_at_start(scenario, plan), weights_stay_in_file(scenario)),
+        watch_(simulation_, scenario),
+        store_(simulation_, scenario, plan.units, ledger_, trace_wanted_ ? &trace_ : nullptr) {
+    ledger_.listen([this](const CurvePoint& now) { watch_.on_change(now); });
+  }
 
   SimResult result() && {
     const std::unique_ptr<WeightLoader> loader = make_loader();
@@ -64,25 +99,35 @@ class Run {
     if (input_.is_access_list) {
       AccessRun accesses(simulation_, input_.itinerary, *loader, ledger_);
       accesses.start();
-      simulation_.run();
+      run_to_the_end();
       report.stall = accesses.stall();
+      report.stalls.weights = accesses.stall();
     } else {
+      KvCells cells(scenario_, plan_, store_, ledger_);
       Decoder decoder({.simulation = simulation_,
                        .scenario = scenario_,
                        .plan = plan_,
                        .passes = input_.passes,
                        .loader = *loader,
+                       .cells = cells,
                        .ledger = ledger_,
                        .trace = trace_wanted_ ? &trace_ : nullptr,
                        .steps = steps_wanted_ ? &result.steps : nullptr});
       decoder.start();
-      simulation_.run();
+      run_to_the_end();
       report.stall = decoder.stall();
+      report.stalls = {.loading = decoder.loading(),
+                       .weights = decoder.stall() - decoder.loading() - decoder.waited_for_cells(),
+                       .kv_cache = decoder.waited_for_cells()};
       report.ttft = decoder.ttft();
-      check(decoder.stall() + decoder.computed() == simulation_.now(),
+      report.stages.compute = decoder.computed();
+      report.stages.first_layer = decoder.first_layer();
+      report.intervals = intervals_of(decoder.decode_times());
+      check(watch_.killed() || decoder.stall() + decoder.computed() == simulation_.now(),
             "a run either computes or waits for weights");
     }
     fill_facts(report);
+    fill_stages(report.stages);
     fill_rates(report);
     fill_memory(report);
     if (trace_wanted_) add_counters(report.curve);
@@ -91,6 +136,23 @@ class Run {
   }
 
  private:
+  // An app that is ended takes its events with it.
+  void run_to_the_end() {
+    while (!watch_.killed() && simulation_.step()) {
+    }
+  }
+
+  void fill_stages(StageFacts& stages) const {
+    stages.read = store_.reading();
+    stages.initialise = store_.initialising();
+    const std::pair<Duration, const char*> busy[] = {
+        {stages.read, "read"}, {stages.initialise, "initialise"}, {stages.compute, "compute"}};
+    stages.limited_by =
+        std::max_element(std::begin(busy), std::end(busy), [](const auto& a, const auto& b) {
+          return a.first < b.first;
+        })->second;
+  }
+
   std::unique_ptr<WeightLoader> make_loader() {
     switch (scenario_.strategy) {
       case StrategyKind::kResident:
@@ -98,7 +160,11 @@ class Run {
       case StrategyKind::kLayerwise:
         return make_layerwise_loader(store_, input_.itinerary);
       case StrategyKind::kDoubleBuffer:
+      case StrategyKind::kChunked:
         return make_double_buffer_loader(store_, input_.itinerary);
+      case StrategyKind::kMmap:
+        mapped_.emplace(scenario_, plan_.units, plan_.cache_capacity);
+        return make_mmap_loader(store_, input_.itinerary, *mapped_, ledger_);
       case StrategyKind::kBlockCache:
         break;
     }
@@ -116,6 +182,10 @@ class Run {
     report.engine = facts.engine;
     report.strategy = facts.strategy;
     report.bytes_read = store_.bytes_read();
+    if (mapped_) {
+      report.page_faults = mapped_->cache.totals().major_faults;
+      report.minor_faults = mapped_->cache.totals().minor_faults;
+    }
     if (!cache_) return;
     const CacheStats& stats = cache_->stats();
     report.cache_policy = name_of(scenario_.cache.policy);
@@ -129,7 +199,7 @@ class Run {
 
   void fill_rates(SimReport& report) const {
     report.end = simulation_.now();
-    if (input_.passes.decode == 0) return;
+    if (input_.passes.decode == 0 || watch_.killed()) return;
     const Duration decoding = report.end - report.ttft;
     report.tpot = decoding / input_.passes.decode;
     if (decoding == Duration{}) return;
@@ -155,6 +225,12 @@ class Run {
                                   report.peak_at, label_of_part(answer.binding_term));
     }
     report.curve = ledger_.take_curve();
+    report.events = watch_.events();
+    if (!watch_.killed()) return;
+    report.outcome = SimOutcome::kKilled;
+    report.reason =
+        fmt::format("after {} by {}, {}; resident: {}", format_duration(report.end), watch_.rule(),
+                    describe(ledger_.place(), plan_.units), parts_in_words(ledger_.now()));
   }
 
   // A counter for each part of memory, where it changes.
@@ -177,7 +253,9 @@ class Run {
   Trace trace_{};
   Simulation simulation_{};
   MemoryLedger ledger_;
+  SystemWatch watch_;
   WeightStore store_;
+  std::optional<MappedFile> mapped_{};
   std::optional<BlockCache> cache_{};
 };
 

@@ -6,6 +6,8 @@
 //   layerwise       r0 c0 r1 c1          blk.0 is released before blk.1 is read
 //   double-buffer   r0 c0 c1             r1 runs during c0; c1 waits for it when it is the longer
 //                      r1..
+//   chunked         as double-buffer, of chunks
+//   mmap            as layerwise, but of the pages that are not in the page cache
 //   block-cache     as layerwise on a miss, without r on a hit; what goes is the policy's choice
 //
 // The run calls prepare once, then need and done in turn for visit 0, 1, 2, ...
@@ -13,8 +15,11 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "sim/memory/block_cache.h"
+#include "sim/memory/page_cache.h"
 #include "sim/strategy/passes.h"
 #include "sim/strategy/weight_store.h"
 
@@ -42,6 +47,22 @@ std::unique_ptr<WeightLoader> make_resident_loader(WeightStore& store, int64_t u
 std::unique_ptr<WeightLoader> make_layerwise_loader(WeightStore& store, const Itinerary& itinerary);
 std::unique_ptr<WeightLoader> make_double_buffer_loader(WeightStore& store,
                                                         const Itinerary& itinerary);
+
+// The units one after the other in one file, mapped.
+struct MappedFile {
+  MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit);
+
+  PageCache cache;
+  Duration page_fault{};
+  bool is_random = false;                  // the mapping is advised so: no readahead
+  int64_t prefetch = 0;                    // units asked for ahead of a visit
+  std::vector<Interval<Bytes>> extents{};  // by unit
+  std::vector<std::string> names{};
+  FileId file{};
+  ViewId view{};
+};
+std::unique_ptr<WeightLoader> make_mmap_loader(WeightStore& store, const Itinerary& itinerary,
+                                               MappedFile& file, MemoryLedger& ledger);
 // Every unit visited must fit the cache (CHECK).
 std::unique_ptr<WeightLoader> make_block_cache_loader(WeightStore& store,
                                                       const Itinerary& itinerary,

@@ -111,8 +111,8 @@ void add_model(CanonicalText& text, const ModelSpec& model) {
 
 void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
-               memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, isa, os,
-               swap, estimates] = device;
+               memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, page_fault,
+               cached_read, isa, os, swap, estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
@@ -126,6 +126,8 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
     text.add("device.storage.rate", rate.count());
   }
   if (os != DeviceOs::kLinux) text.add("device.os", name_of(os));
+  if (page_fault > Duration{}) text.add("device.page_fault", page_fault.count());
+  if (cached_read) text.add("device.cached_read", cached_read->count());
   if (swap > Bytes{}) text.add("device.swap", swap);
   text.add("device.compute", compute.count());
   text.add("device.page_size", page_size);
@@ -202,6 +204,22 @@ void add_cache(CanonicalText& text, const CacheChoices& cache) {
   for (const std::string& unit : pinned) text.add("cache.pinned", unit);
 }
 
+// Rows kept from before these were there are of runs without them.
+void add_load(CanonicalText& text, const LoadChoices& load) {
+  const auto& [read_size, read_depth, read_order, initialise, overlaps, is_cached, prefetch,
+               chunk_layers, chunk_parts] = load;
+  if (load == LoadChoices{}) return;
+  text.add("load.read_size", read_size);
+  text.add("load.read_depth", read_depth);
+  text.add("load.read_order", name_of(read_order));
+  text.add("load.initialise", initialise.count());
+  text.add("load.overlaps", int64_t{overlaps});
+  text.add("load.is_cached", int64_t{is_cached});
+  text.add("load.prefetch", prefetch);
+  text.add("load.chunk_layers", chunk_layers);
+  text.add("load.chunk_parts", chunk_parts);
+}
+
 }  // namespace
 
 uint64_t fnv1a_64(std::string_view text) {
@@ -217,9 +235,10 @@ std::string hex_id(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
-               n_outputs, type_k, type_v, kv_resident, type_act, flash_attention, kv_unified,
-               swa_full, llama, planner, op_order, strategy, cache, trace, margin_ratio, budget,
-               prompt, generate, seed, model_warnings, settings] = scenario;
+               n_outputs, type_k, type_v, kv_resident, kv_in_blocks, kv_block, type_act,
+               flash_attention, kv_unified, swa_full, llama, planner, op_order, strategy, load,
+               cache, trace, margin_ratio, budget, enforce, prompt, generate, seed, model_warnings,
+               settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);
@@ -245,6 +264,9 @@ std::string canonical_text(const Scenario& scenario) {
   // Rows kept from before the choice was there are of the program's order.
   if (op_order != OpOrder::kProgram) text.add("op_order", name_of(op_order));
   text.add("strategy", name_of(strategy));
+  add_load(text, load);
+  if (kv_in_blocks) text.add("kv_block", kv_block);
+  if (enforce) text.add("enforce", int64_t{1});
   add_cache(text, cache);
   for (const std::string& unit : trace) text.add("trace", unit);
   text.add("margin_ratio", margin_ratio);

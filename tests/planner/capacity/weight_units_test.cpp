@@ -97,6 +97,36 @@ TEST(ResidentWeightsTest, TheFoundingExample) {
   EXPECT_EQ(resident_weight_bytes(StrategyKind::kBlockCache, units, uses, 4000_MB), 3400_MB);
 }
 
+std::string names_and_sizes(const std::vector<WeightUnit>& units) {
+  std::string text;
+  for (const WeightUnit& unit : units) {
+    text += fmt::format("{} {} ", unit.name, unit.bytes.count());
+  }
+  return text;
+}
+
+// Six layers of 256 B (SizesOfATinyModelByHand), an embedding of 80, an output of 8.
+TEST(ChunkedUnitsTest, SixLayers) {
+  const ModelSpec model = transformer({.n_layer = 6});
+  const WeightsInventory weights = weights_inventory(model, DType::kF16);
+  const std::vector<WeightUnit> units = weight_units(weights);
+  EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 2)),
+            "token_embd..blk.0 336 blk.1..blk.2 512 blk.3..blk.4 512 blk.5 256 output 8 ");
+  EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 1)),
+            "token_embd..blk.0 336 blk.1 256 blk.2 256 blk.3 256 blk.4 256 blk.5 256 output 8 ");
+  EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 100)),
+            "token_embd..blk.0 336 blk.1..blk.5 1280 output 8 ");
+}
+
+// In the order of the tensors: norm 8, q 32, k 16, v 16, output 32, norm 8, gate, up, down 48 each,
+// 256 B. Half is reached within gate.
+TEST(ChunkedUnitsTest, HalvesOfALayer) {
+  const ModelSpec model = transformer({.n_layer = 1});
+  const WeightsInventory weights = weights_inventory(model, DType::kF16);
+  EXPECT_EQ(names_and_sizes(parted_units(weight_units(weights), weights, 2)),
+            "token_embd 80 blk.0/1 160 blk.0/2 96 output 8 ");
+}
+
 struct PairCase {
   const char* what = "";
   std::vector<int64_t> visits{};  // unit of each visit; units have 10, 1 and 4 bytes

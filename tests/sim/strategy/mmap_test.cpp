@@ -1,0 +1,86 @@
+// The mapped file: what is read, what is resident, and the cliff where a model is one unit too
+// large for the page cache.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "scenarios.h"
+
+namespace tidemark {
+namespace {
+
+using literals::operator""_GB;
+using literals::operator""_KiB;
+using literals::operator""_MB;
+using testing::layer_scenario;
+using testing::run;
+
+// `layers` layers of 1 MiB, pages of 4 KiB, storage 1 B/ns.
+Scenario mapped(int layers, Bytes cache, int64_t generate) {
+  std::vector<PlainLayer> list;
+  for (int i = 0; i < layers; ++i) list.push_back({"l" + std::to_string(i), 1024_KiB, {}});
+  Scenario scenario = layer_scenario(std::move(list), StrategyKind::kMmap);
+  scenario.device.page_size = 4_KiB;
+  scenario.cache.capacity = cache;
+  scenario.generate = Tokens(generate);
+  return scenario;
+}
+
+TEST(MmapTest, WhatFitsIsReadOnceAndOneLayerTooManyIsReadInEveryPass) {
+  const SimReport fits = run(mapped(8, 1024_KiB * 8, 5)).report;
+  EXPECT_EQ(fits.bytes_read, 1024_KiB * 8);
+  EXPECT_EQ(fits.peak, 1024_KiB * 8);
+  const SimReport one_too_many = run(mapped(8, 1024_KiB * 7, 5)).report;
+  EXPECT_EQ(one_too_many.bytes_read, 1024_KiB * 8 * 5);
+  EXPECT_EQ(one_too_many.peak, 1024_KiB * 7);
+  EXPECT_GT(*one_too_many.tpot, *fits.tpot * 10);
+}
+
+TEST(MmapTest, AWarmCacheReadsNothing) {
+  Scenario scenario = mapped(8, 1024_KiB * 8, 3);
+  scenario.load.is_cached = true;
+  const SimReport report = run(scenario).report;
+  EXPECT_EQ(report.bytes_read, Bytes{});
+  EXPECT_EQ(report.page_faults, 0);
+  EXPECT_EQ(report.minor_faults, 8 * 1024 / 64);  // mapped 64 KiB at a time, once
+  EXPECT_EQ(report.stall, Duration{});
+}
+
+// Random advice: 256 pages a layer, each a request; with readahead a layer is one run.
+TEST(MmapTest, RandomAdviceReadsPageByPage) {
+  Scenario scenario = mapped(1, 1024_KiB, 1);
+  scenario.device.flash_latency = Duration::ns(1000);
+  EXPECT_EQ(run(scenario).report.stall.count(), 1000 + 1'048'576);
+  scenario.load.read_order = ReadOrder::kRandom;
+  EXPECT_EQ(run(scenario).report.stall.count(), 256 * 1000 + 1'048'576);
+  EXPECT_EQ(run(scenario).report.page_faults, 256);
+}
+
+// Prefetch hides reads behind compute while it stays within the cache; beyond, what was fetched
+// first is dropped unused, and more is read than without.
+TEST(MmapTest, PrefetchingMoreThanTheCacheHoldsReadsTwice) {
+  Scenario scenario = mapped(16, 1024_KiB * 6, 4);
+  const Bytes without = run(scenario).report.bytes_read;
+  scenario.load.prefetch = 1;
+  const SimReport one_ahead = run(scenario).report;
+  EXPECT_EQ(one_ahead.bytes_read, without);
+  scenario.load.prefetch = 12;
+  EXPECT_GT(run(scenario).report.bytes_read, without);
+}
+
+// Law: from a cold cache at least the working set is read, and no more than all of it each pass.
+TEST(MmapLaws, ReadsAtLeastTheWorkingSetAndAtMostAllOfItInEachPass) {
+  EXPECT_TRUE(rc::check("working set <= read <= passes x working set", [] {
+    const int layers = *rc::gen::inRange(1, 12);
+    const Bytes all = 1024_KiB * layers;
+    const Bytes cache = 1024_KiB * *rc::gen::inRange(1, layers + 2);
+    const int64_t passes = *rc::gen::inRange(1, 5);
+    const SimReport report = run(mapped(layers, cache, passes)).report;
+    RC_ASSERT(report.bytes_read >= all);
+    RC_ASSERT(report.bytes_read <= all * passes);
+    if (cache >= all) RC_ASSERT(report.bytes_read == all);
+    RC_ASSERT(report.peak <= std::max(cache, 1024_KiB));
+  }));
+}
+
+}  // namespace
+}  // namespace tidemark
