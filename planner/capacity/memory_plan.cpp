@@ -23,12 +23,14 @@ void require_positive(Diagnostics& problems, std::string path, int64_t value) {
                       .hint = "give at least 1"});
 }
 
-// Ops of the largest graph.
-int64_t most_ops_of_all(const ModelSpec& model) {
-  int64_t most = most_ops(model);
+// Where the largest graph is made, when it has too many ops to be planned; else empty.
+std::string too_many_ops_at(const ModelSpec& model) {
+  if (most_ops(model) > kMaxOps) return "model.n_layer";
   const size_t n_stack = model.transformer() == nullptr ? 0 : model.transformer()->stacks.size();
-  for (size_t i = 0; i < n_stack; ++i) most = std::max(most, most_stack_ops(model, i));
-  return most;
+  for (size_t i = 0; i < n_stack; ++i) {
+    if (most_stack_ops(model, i) > kMaxOps) return fmt::format("model.stacks[{}]", i);
+  }
+  return "";
 }
 
 Diagnostics find_bad_input(const Scenario& scenario) {
@@ -40,11 +42,11 @@ Diagnostics find_bad_input(const Scenario& scenario) {
   require_positive(problems, "--n-outputs", scenario.n_outputs);
   require_positive(problems, "model.n_layer", scenario.model.n_layer());
   if (!problems.empty()) return problems;
-  if (most_ops_of_all(scenario.model) > kMaxOps) {
-    problems.push_back({.path = "model.n_layer",
-                        .message = fmt::format("{} layers make a graph of more than {} ops",
-                                               scenario.model.n_layer(), kMaxOps),
-                        .hint = "is the number of layers a slip?"});
+  if (std::string path = too_many_ops_at(scenario.model); !path.empty()) {
+    problems.push_back(
+        {.path = std::move(path),
+         .message = fmt::format("its layers make a graph of more than {} ops", kMaxOps),
+         .hint = "is the number of layers a slip?"});
   }
   const int64_t cells = scenario.cells_per_sequence();
   if (scenario.model.transformer() != nullptr && scenario.prompt.count() > cells) {
