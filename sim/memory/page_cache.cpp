@@ -38,6 +38,7 @@ struct PageCache::Impl {
 
   explicit Impl(PageCacheOptions given) : options(given) {
     check(options.page > Bytes{}, "a page has a size");
+    check(options.reclaim_per_myriad >= 0 && options.reclaim_per_myriad <= 10000, "a share");
     const auto in_pages = [&](Bytes size) { return std::max<int64_t>(size / options.page, 1); };
     limit = in_pages(options.limit);
     first_window = in_pages(options.first_window);
@@ -132,7 +133,11 @@ struct PageCache::Impl {
                          uses_pages(way) ? std::min(windows.end, wanted.upper) : wanted.lower};
     const std::vector<PageRuns::Run> parts = arrivals(view.file.value(), brought, used, access);
     const int64_t excess = resident() + (brought.upper - brought.lower) - limit;
-    if (excess > 0) access.dropped += drop(excess) * options.page;
+    if (excess > 0) {
+      const int64_t least = limit / 10000 * options.reclaim_per_myriad +
+                            limit % 10000 * options.reclaim_per_myriad / 10000;
+      access.dropped += drop(std::max(excess, least)) * options.page;
+    }
     for (const PageRuns::Run& part : parts) {
       pages.put(part.file, part.pages, way == Way::kWarm ? PageState::kTouched : *part.state);
     }

@@ -24,14 +24,16 @@
 // oldest active ones move over until no more are active than inactive, then the oldest inactive go.
 // A page that comes back is a refault; if not more pages were dropped since it was than are active,
 // it belongs to the working set and is active at once. Room for all that is missing side by side
-// is made at once. Left out: second chances by page-table bits, dirty pages, anonymous memory
+// is made at once, and, as the kernel's own reclaim goes on to its watermark, a thousandth of the
+// limit at the least. Left out: second chances by page-table bits, dirty pages, anonymous memory
 // (the limit is what the rest of the system leaves).
 //
 // A circle of pages larger than the limit thus never hits: the lists are queues. Memory goes with
 // runs of pages that came together. An access costs O(log runs) for each run it meets.
 //
 // Sources: Linux mm/readahead.c, mm/filemap.c, mm/vmscan.c, mm/workingset.c (defaults: 128 KiB
-// largest window, 64 KiB fault-around); madvise(2), posix_fadvise(2), proc(5) for Pss.
+// largest window, 64 KiB fault-around, vm.watermark_scale_factor 10); madvise(2), posix_fadvise(2),
+// proc(5) for Pss.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +58,7 @@ struct PageCacheOptions {
   Bytes largest_window = Bytes::of(128 * 1024);
   Bytes fault_around = Bytes::of(64 * 1024);
   Bytes largest_request = Bytes::of(2 * 1024 * 1024);  // of will_need, populate, a random read()
+  int64_t reclaim_per_myriad = 10;  // of the limit: what is dropped at least, when room is made
 };
 
 // `count` reads of `bytes` each, one after the other in the file.

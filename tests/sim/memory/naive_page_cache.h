@@ -23,6 +23,7 @@ class NaivePageCache {
     int64_t largest_window = 1;
     int64_t around = 1;
     int64_t largest_request = 1;
+    int64_t reclaim_per_myriad = 0;
   };
   struct Counts {
     std::vector<PageRange> reads{};
@@ -178,10 +179,9 @@ class NaivePageCache {
       }
       states.push_back(way == Way::kWarm ? PageState::kTouched : state);
     }
-    while (resident() + end - page > options_.limit) {
-      drop_one();
-      ++counts.dropped;
-    }
+    const int64_t excess = resident() + end - page - options_.limit;
+    const int64_t least = options_.limit * options_.reclaim_per_myriad / 10000;
+    if (excess > 0) counts.dropped += reclaim(std::max(excess, least));
     for (int64_t i = page; i < end; ++i) {
       const PageState state = states[static_cast<size_t>(i - page)];
       std::erase(gone_, Page{view.file, i});

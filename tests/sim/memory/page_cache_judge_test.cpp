@@ -32,14 +32,16 @@ Twins any_twins() {
                                       .first_window = number(1, 3),
                                       .largest_window = number(3, 8),
                                       .around = number(1, 5),
-                                      .largest_request = number(1, 6)};
+                                      .largest_request = number(1, 6),
+                                      .reclaim_per_myriad = number(0, 3000)};
   const auto bytes = [](int64_t count) { return Bytes::of(count * Twins::kPage); };
   Twins twins{.cache = PageCache({.page = bytes(1),
                                   .limit = bytes(pages.limit),
                                   .first_window = bytes(pages.first_window),
                                   .largest_window = bytes(pages.largest_window),
                                   .fault_around = bytes(pages.around),
-                                  .largest_request = bytes(pages.largest_request)}),
+                                  .largest_request = bytes(pages.largest_request),
+                                  .reclaim_per_myriad = pages.reclaim_per_myriad}),
               .judge = NaivePageCache(pages)};
   for (int file = 0; file < 2; ++file) {
     twins.lengths.push_back(number(1, 40));
