@@ -11,10 +11,10 @@
 //              year, each a sorted list. O(1) on average for times that are spread evenly or thin
 //              out; the length of a day follows the pending events. O(n) for a push when most of
 //              them crowd into one day at different times.
-// Both keep memory for as many events as were ever pending at once. By bench/event_bench the heap is
-// the faster with about ten pending, the calendar from a hundred on, and only the calendar runs ten
-// million events a second up to a thousand pending for random, equal and mixed times alike: it is
-// what a Simulation uses unless told otherwise.
+// Both keep memory for as many events as were ever pending at once. By bench/event_bench the heap
+// is the faster with about ten pending, the calendar from a hundred on, and only the calendar runs
+// ten million events a second up to a thousand pending for random, equal and mixed times alike: it
+// is what a Simulation uses unless told otherwise.
 #pragma once
 
 #include <memory>
