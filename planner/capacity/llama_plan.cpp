@@ -8,6 +8,7 @@
 
 #include "planner/alloc/validate.h"
 #include "planner/base/check.h"
+#include "planner/base/units.h"
 #include "planner/engine/ggml_problem.h"
 #include "planner/engine/llama_cpp/llama_offload.h"
 #include "planner/model/quantized_weights.h"
@@ -164,7 +165,7 @@ std::optional<Diagnostics> add_draft(const Scenario& scenario, LlamaPlan& plan) 
   plan.notes.push_back(
       fmt::format("The draft model {} has one context of {} tokens, whatever the number of "
                   "sequences; the model checks its guesses in batches no wider than a prompt's.",
-                  alone.model.name, alone.n_ctx.count()));
+                  alone.model.name, format_count(alone.n_ctx.count())));
   return std::nullopt;
 }
 
