@@ -11,6 +11,7 @@
 #include "planner/alloc/planners.h"
 #include "planner/base/ids.h"
 #include "planner/capacity/device_spec.h"
+#include "planner/capacity/run_choices.h"
 #include "planner/engine/engine_profile.h"
 #include "planner/engine/llama_cpp/llama_model_buffers.h"
 #include "planner/engine/llama_cpp/llama_override.h"
@@ -139,6 +140,8 @@ struct Scenario {
   double margin_ratio = 0.1;  // of what is available
   std::optional<Bytes> budget{};  // replaces the device limit
   bool enforce = false;           // the system ends a run that holds too much
+  std::vector<AdaptAction> adapt{};  // given up in this order when memory nears the limit
+  ServingChoices serving{};          // several requests instead of one prompt
   Tokens prompt{128};
   Tokens generate{32};
   uint64_t seed = 0;

@@ -125,6 +125,16 @@ constexpr auto kTable = std::to_array<SettingInfo>({
     {"enforce", "--enforce", "", "off",
      "The system's rules end a simulated run: jetsam, lmkd, Memory Limiter, OOM killer, cgroup",
      false},
+    {"requests", "--requests", "FILE.csv|N:RATE", "",
+     "Requests served together: a trace, or N that come at RATE a second, drawn about the means "
+     "prompt and generate",
+     false},
+    {"kv_pool", "--kv-pool", "SIZE", "what the limit leaves", "KV cache that the requests share",
+     false},
+    {"adapt", "--adapt", "ACTION,...", "",
+     "Given up in this order when memory nears the limit: drop-prefetch, shrink-cache, "
+     "shrink-ubatch, shorten-context, spill-kv",
+     false},
     {"margin", "--margin", "RATIO", "10 %", "Share of the available memory kept free", false},
     {"prompt", "--prompt", "N", "128", "Tokens of the prompt", false},
     {"generate", "--generate", "N", "32", "Tokens to generate", false},

@@ -220,6 +220,16 @@ void add_load(CanonicalText& text, const LoadChoices& load) {
   text.add("load.chunk_parts", chunk_parts);
 }
 
+// Where a trace was read does not matter, what it says does.
+void add_serving(CanonicalText& text, const ServingChoices& serving) {
+  const auto& [file, trace, count, per_million_seconds, kv_pool] = serving;
+  if (!serving.any()) return;
+  text.add("requests", trace);
+  text.add("requests.count", count);
+  text.add("requests.rate", per_million_seconds);
+  if (kv_pool) text.add("kv_pool", *kv_pool);
+}
+
 }  // namespace
 
 uint64_t fnv1a_64(std::string_view text) {
@@ -237,7 +247,7 @@ std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
                n_outputs, type_k, type_v, kv_resident, kv_in_blocks, kv_block, type_act,
                flash_attention, kv_unified, swa_full, llama, planner, op_order, strategy, load,
-               cache, trace, margin_ratio, budget, enforce, prompt, generate, seed, model_warnings,
+               cache, trace, margin_ratio, budget, enforce, adapt, serving, prompt, generate, seed, model_warnings,
                settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
@@ -267,6 +277,8 @@ std::string canonical_text(const Scenario& scenario) {
   add_load(text, load);
   if (kv_in_blocks) text.add("kv_block", kv_block);
   if (enforce) text.add("enforce", int64_t{1});
+  for (const AdaptAction action : adapt) text.add("adapt", name_of(action));
+  add_serving(text, serving);
   add_cache(text, cache);
   for (const std::string& unit : trace) text.add("trace", unit);
   text.add("margin_ratio", margin_ratio);
