@@ -199,7 +199,12 @@ void add_projector(const Scenario& scenario, LlamaPlan& plan) {
   plan.notes.push_back(
       fmt::format("The projector's buffer is for its first image, {0} x {0} pixels; it grows with "
                   "a larger one.",
-                  compute->pixels));
+                  format_count(compute->pixels)));
+  if (std::ranges::any_of(scenario.model.transformer()->stacks,
+                          [](const StackSpec& stack) { return stack.role == StackRole::kAudio; })) {
+    plan.notes.emplace_back(
+        "Of the projector's audio tower the weights are counted, its buffer is not known.");
+  }
 }
 
 void add_placement_notes(const Scenario& scenario, LlamaPlan& plan) {

@@ -135,6 +135,11 @@ TEST(LlamaProjectorTest, WeightsByHand) {
   EXPECT_EQ(made.whole, made.tensors);  // all are multiples of 32
 }
 
+// gpustack issue 998: Qwen2-VL-2B's tower in f32, whose Q, K and V are three tensors there.
+TEST(LlamaProjectorTest, LoggedWeights) {
+  EXPECT_NEAR(mib(projector_weights(shipped("qwen2-vl-2b"), DType::kF32).tensors), 2537.81, 0.005);
+}
+
 TEST(LlamaProjectorTest, WhatIsNotKnown) {
   EXPECT_EQ(projector_weights(shipped("llama-3.2-1b"), DType::kF16).n_tensors, 0);
   EXPECT_FALSE(projector_compute(shipped("llama-3.2-1b"), true, false));
