@@ -10,6 +10,7 @@
 
 #include "planner/base/bytes.h"
 #include "planner/base/quantity.h"
+#include "planner/capacity/accelerator.h"
 
 namespace tidemark {
 
@@ -52,7 +53,8 @@ struct DeviceSpec {
   std::optional<BytesPerSecond> cached_read{};  // read() of what the page cache holds
   DeviceIsa isa = DeviceIsa::kUnknown;
   DeviceOs os = DeviceOs::kLinux;
-  Bytes swap{};                          // compressed memory or a swap file: bytes it may take in
+  Bytes swap{};  // compressed memory or a swap file: bytes it may take in
+  std::optional<Accelerator> accelerator{};
   std::vector<std::string> estimates{};  // keys whose value is an estimate
 
   // cached_read, or an eighth of the memory's bandwidth: the OnePlus 12R, the one device where both

@@ -11,6 +11,7 @@
 #include "planner/alloc/planners.h"
 #include "planner/base/ids.h"
 #include "planner/capacity/device_spec.h"
+#include "planner/capacity/offload_choices.h"
 #include "planner/capacity/run_choices.h"
 #include "planner/engine/engine_profile.h"
 #include "planner/engine/llama_cpp/llama_model_buffers.h"
@@ -134,6 +135,7 @@ struct Scenario {
   OpOrder op_order = OpOrder::kProgram;
   StrategyKind strategy = StrategyKind::kResident;
   LoadChoices load{};
+  std::optional<OffloadChoices> offload{};  // instead of a strategy
   CacheChoices cache{};
   std::vector<std::string>
       trace{};                // unit names to access in order, instead of the model's own passes

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "planner/config/load_accelerator.h"
 #include "planner/config/load_common.h"
 
 namespace tidemark {
@@ -151,6 +152,7 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   device.isa = read_isa(*map);
   device.os = read_os(*map);
   if (map->has("swap")) device.swap = map->bytes("swap").value_or(Bytes{});
+  device.accelerator = read_accelerator(*map);
   device.estimates = read_estimates(*map);
   map->finish();
   if (has_errors(document.diagnostics())) return document.diagnostics();

@@ -14,6 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t kMostListedLayers = 10000;
+constexpr int64_t kMostOperations = 1'000'000'000'000'000;
 // Eight bytes for each are still within kMostBytes.
 constexpr int64_t kMostElements = int64_t{1} << 57;
 
@@ -85,6 +86,9 @@ PlainLayer read_layer(YamlMap& map) {
   }
   layer.weights = map.bytes("weights").value_or(Bytes{});
   layer.activation = map.bytes("activation").value_or(Bytes{});
+  if (map.has("operations")) {
+    layer.operations = map.integer("operations", 0, kMostOperations).value_or(0);
+  }
   map.finish();
   return layer;
 }

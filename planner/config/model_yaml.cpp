@@ -201,9 +201,10 @@ std::string size_text(Bytes bytes) {
 
 void add_dims(Lines& lines, const LayerListSpec& spec) {
   lines.emplace_back("layers:");
-  for (const auto& [name, weights, activation] : spec.layers) {
-    lines.push_back(fmt::format("  - {{name: {}, weights: {}, activation: {}}}", yaml_text(name),
-                                size_text(weights), size_text(activation)));
+  for (const auto& [name, weights, activation, operations] : spec.layers) {
+    const std::string work = operations > 0 ? fmt::format(", operations: {}", operations) : "";
+    lines.push_back(fmt::format("  - {{name: {}, weights: {}, activation: {}{}}}", yaml_text(name),
+                                size_text(weights), size_text(activation), work));
   }
 }
 

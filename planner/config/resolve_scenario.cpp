@@ -15,6 +15,7 @@
 #include "planner/config/llama_settings.h"
 #include "planner/config/load_any_model.h"
 #include "planner/config/load_choices.h"
+#include "planner/config/offload_settings.h"
 #include "planner/config/run_choices.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/quantized_weights.h"
@@ -83,6 +84,7 @@ class Resolver {
     tokens();
     read_kv_growth(read_, scenario_);
     read_load_choices(read_, is_layer_list(), scenario_.load);
+    read_offload(read_, scenario_);
     block_cache();
     scenario_.adapt = read_adapt(read_);
     read_serving(read_, scenario_.serving);

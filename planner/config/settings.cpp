@@ -118,6 +118,12 @@ constexpr auto kTable = std::to_array<SettingInfo>({
      "Does the weight file lie in the system's page cache when the run begins?", false},
     {"prefetch", "--prefetch", "N", "0",
      "Weight units asked for ahead of the one that computes; strategy mmap only", false},
+    {"offload", "--offload", "N,N,N,N,N,N", "",
+     "Percent of weights, KV cache and hidden states on the accelerator and in memory, each as a "
+     "pair; the rest in storage",
+     false},
+    {"batches", "--batches", "N", "1",
+     "Batches that a layer serves before the next one is moved; with offload only", false},
     {"planner", "--planner", "NAME", "best-of", "How the arena is planned", true},
     {"op_order", "--op-order", "program|memory", "program",
      "Order of the ops: as written, or the one that needs least memory", true},

@@ -139,7 +139,8 @@ Graph build_layer_list(const LayerListSpec& list) {
                     .inputs = previous,
                     .outputs = {out},
                     .weights = {WeightId::of(i)},
-                    .weights_read = layer.weights});
+                    .weights_read = layer.weights,
+                    .operations = layer.operations});
     previous = {out};
   }
   return std::move(builder).build();

@@ -80,6 +80,7 @@ struct PlainLayer {
   std::string name{};
   Bytes weights{};
   Bytes activation{};
+  int64_t operations = 0;  // of one pass, whatever its tokens
   bool operator==(const PlainLayer&) const = default;
 };
 

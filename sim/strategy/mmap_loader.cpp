@@ -29,6 +29,10 @@ class MmapLoader : public WeightLoader {
 
   void need(int64_t visit, Action on_resident) override {
     const UnitId unit = itinerary_.unit_at(visit);
+    if (is_on_device(unit)) {
+      copy_to_device(unit, std::move(on_resident));
+      return prefetch_after(visit);
+    }
     const PageAccess access = file_.cache.touch(file_.view, extent(unit));
     ledger_.set_mapped_weights(file_.cache.resident());
     charge(unit, access, std::move(on_resident));
@@ -37,6 +41,20 @@ class MmapLoader : public WeightLoader {
 
  private:
   Interval<Bytes> extent(UnitId unit) const { return file_.extents.at(unit.index()); }
+
+  bool is_on_device(UnitId unit) const {
+    return !file_.on_device.empty() && file_.on_device.at(unit.index());
+  }
+
+  // Its pages are given back once they are copied.
+  void copy_to_device(UnitId unit, Action on_resident) {
+    if (copied_.empty()) copied_.resize(file_.names.size());
+    if (copied_.at(unit.index())) return on_resident();
+    copied_.at(unit.index()) = true;
+    const Bytes bytes = extent(unit).upper - extent(unit).lower;
+    store_.read_bytes(file_.names.at(unit.index()), bytes, store_.read_time(bytes),
+                      std::move(on_resident));
+  }
 
   // Reads queue behind those that were asked for earlier, so a touch of pages that are still on
   // their way waits for them.
@@ -74,6 +92,7 @@ class MmapLoader : public WeightLoader {
   void prefetch_after(int64_t visit) {
     for (int64_t ahead = visit + 1; ahead <= visit + file_.prefetch && ahead < visits_; ++ahead) {
       const UnitId unit = itinerary_.unit_at(ahead);
+      if (is_on_device(unit)) continue;
       const PageAccess access = file_.cache.will_need(file_.view, extent(unit));
       if (access.bytes_read == Bytes{}) continue;
       ledger_.set_mapped_weights(file_.cache.resident());
@@ -86,7 +105,8 @@ class MmapLoader : public WeightLoader {
   int64_t visits_;
   MappedFile& file_;
   MemoryLedger& ledger_;
-  int64_t unread_ = 0;  // requests that storage has not answered
+  std::vector<bool> copied_{};  // by unit
+  int64_t unread_ = 0;          // requests that storage has not answered
 };
 
 }  // namespace

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "planner/base/units.h"
+#include "planner/capacity/device_units.h"
 #include "planner/report/parts.h"
 #include "sim/memory/make_policy.h"
 #include "sim/strategy/access_run.h"
 #include "sim/strategy/decoder.h"
+#include "sim/strategy/offload_run.h"
 #include "sim/strategy/run_input.h"
 #include "sim/strategy/system_watch.h"
 
@@ -164,6 +166,7 @@ class Run {
         return make_double_buffer_loader(store_, input_.itinerary);
       case StrategyKind::kMmap:
         mapped_.emplace(scenario_, plan_.units, plan_.cache_capacity);
+        mapped_->on_device = units_on_device(scenario_, plan_.units, plan_.weights);
         return make_mmap_loader(store_, input_.itinerary, *mapped_, ledger_);
       case StrategyKind::kBlockCache:
         break;
@@ -263,6 +266,7 @@ class Run {
 
 Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan, SimOptions options) {
   try {
+    if (scenario.offload) return simulate_offload(scenario, plan, options);
     Result<RunInput> input = run_input(scenario, plan, options);
     if (!input) return input.diagnostics();
     return Run(scenario, plan, std::move(input).value(), options).result();

@@ -58,6 +58,7 @@ struct MappedFile {
   int64_t prefetch = 0;                    // units asked for ahead of a visit
   std::vector<Interval<Bytes>> extents{};  // by unit
   std::vector<std::string> names{};
+  std::vector<bool> on_device{};  // by unit: read once, then held elsewhere; empty = none
   FileId file{};
   ViewId view{};
 };

@@ -109,10 +109,34 @@ void add_model(CanonicalText& text, const ModelSpec& model) {
   add_stored(text, stored);
 }
 
+void add_accelerator(CanonicalText& text, const Accelerator& accelerator) {
+  const auto& [memory, prefill_products, prefill_attention, decode_products, decode_attention,
+               host_attention, to_device, cache_to_host, hidden_to_host, from_storage,
+               cache_to_storage, hidden_to_storage] = accelerator;
+  text.add("accelerator.memory", memory);
+  for (const OpsPerSecond rate :
+       {prefill_products, prefill_attention, decode_products, decode_attention, host_attention}) {
+    text.add("accelerator.compute", rate.count());
+  }
+  for (const BytesPerSecond rate : {to_device, cache_to_host, hidden_to_host, from_storage,
+                                    cache_to_storage, hidden_to_storage}) {
+    text.add("accelerator.link", rate.count());
+  }
+}
+
+void add_offload(CanonicalText& text, const OffloadChoices& offload) {
+  const auto& [weights, kv_cache, hidden, batches] = offload;
+  for (const OffloadShare& share : {weights, kv_cache, hidden}) {
+    text.add("offload.on_device", share.on_device);
+    text.add("offload.in_memory", share.in_memory);
+  }
+  text.add("offload.batches", batches);
+}
+
 void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
                memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, page_fault,
-               cached_read, isa, os, swap, estimates] = device;
+               cached_read, isa, os, swap, accelerator, estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
@@ -129,6 +153,7 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   if (page_fault > Duration{}) text.add("device.page_fault", page_fault.count());
   if (cached_read) text.add("device.cached_read", cached_read->count());
   if (swap > Bytes{}) text.add("device.swap", swap);
+  if (accelerator) add_accelerator(text, *accelerator);
   text.add("device.compute", compute.count());
   text.add("device.page_size", page_size);
   // Rows kept from before it was there are of devices that do not state it.
@@ -247,8 +272,8 @@ std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
                n_outputs, type_k, type_v, kv_resident, kv_in_blocks, kv_block, type_act,
                flash_attention, kv_unified, swa_full, llama, planner, op_order, strategy, load,
-               cache, trace, margin_ratio, budget, enforce, adapt, serving, prompt, generate, seed, model_warnings,
-               settings] = scenario;
+               offload, cache, trace, margin_ratio, budget, enforce, adapt, serving, prompt, generate, seed,
+               model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);
@@ -275,6 +300,7 @@ std::string canonical_text(const Scenario& scenario) {
   if (op_order != OpOrder::kProgram) text.add("op_order", name_of(op_order));
   text.add("strategy", name_of(strategy));
   add_load(text, load);
+  if (offload) add_offload(text, *offload);
   if (kv_in_blocks) text.add("kv_block", kv_block);
   if (enforce) text.add("enforce", int64_t{1});
   for (const AdaptAction action : adapt) text.add("adapt", name_of(action));
