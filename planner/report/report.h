@@ -195,6 +195,31 @@ struct IntervalFacts {
   Duration longest{};
 };
 
+// Several requests served together. Percentiles are of the requests, or of the gaps between tokens.
+struct ServingFacts {
+  int64_t requests = 0;
+  int64_t completed = 0;
+  int64_t most_running = 0;  // at once
+  int64_t prefill_passes = 0;
+  int64_t decode_passes = 0;
+  int64_t generated_tokens = 0;
+  int64_t prefilled_tokens = 0;  // computed in prefill passes
+  int64_t prefix_tokens = 0;     // of prompts, shared with another request
+  int64_t preemptions = 0;
+  int64_t lost_tokens = 0;                     // computed whose cells a preemption freed
+  std::optional<IntervalFacts> first_token{};  // since the request arrived
+  std::optional<IntervalFacts> between_tokens{};
+  std::optional<IntervalFacts> end_to_end{};
+  double requests_per_second = 0.0;
+  int64_t block_tokens = 0;  // a whole context without blocks
+  Bytes block{};
+  int64_t pool_blocks = 0;
+  int64_t peak_blocks = 0;      // held
+  Bytes mean_held{};            // over the whole run
+  Bytes mean_used{};            // of it, by tokens
+  int64_t waste_per_mille = 0;  // of what was held, not used
+};
+
 // Something that happened to the run: an action, a change of state, its end.
 struct SimEvent {
   Duration time{};
@@ -231,6 +256,7 @@ struct SimReport {
   StallFacts stalls{};
   StageFacts stages{};
   std::optional<IntervalFacts> intervals{};  // undefined below two tokens
+  std::optional<ServingFacts> serving{};     // several requests only
   std::vector<SimEvent> events{};
   std::vector<CurvePoint> curve{};
 };

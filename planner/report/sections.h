@@ -39,6 +39,9 @@ std::string percent(int64_t per_mille);
 // `notes` has one entry a part, or none at all.
 Table breakdown_table(const Breakdown& memory, const std::vector<std::string>& notes);
 
+// Requests, their latency, the pool of the KV cache.
+std::string serving_section(const ServingFacts& serving);
+
 // "8.13", "2.00", "0.0421", "1234": three significant digits, no exponent for what people meet.
 std::string format_rate(double per_second);
 // "0.25", "n/a"

@@ -292,6 +292,7 @@ std::string to_text(const SimReport& report, TextStyle style) {
   out += outcome_line(report, style);
   out += time_lines(report);
   out += cache_line(report);
+  if (report.serving) out += serving_section(*report.serving);
   out += event_lines(report);
   return out + estimates_line(report.device);
 }

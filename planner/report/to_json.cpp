@@ -153,6 +153,30 @@ Json intervals_json(const std::optional<IntervalFacts>& intervals) {
               {"longest_ns", intervals->longest.count()}};
 }
 
+Json serving_json(const ServingFacts& serving) {
+  return Json{{"requests", serving.requests},
+              {"completed", serving.completed},
+              {"most_running", serving.most_running},
+              {"prefill_passes", serving.prefill_passes},
+              {"decode_passes", serving.decode_passes},
+              {"generated_tokens", serving.generated_tokens},
+              {"prefilled_tokens", serving.prefilled_tokens},
+              {"prefix_tokens", serving.prefix_tokens},
+              {"preemptions", serving.preemptions},
+              {"lost_tokens", serving.lost_tokens},
+              {"first_token", intervals_json(serving.first_token)},
+              {"between_tokens", intervals_json(serving.between_tokens)},
+              {"end_to_end", intervals_json(serving.end_to_end)},
+              {"requests_per_second", serving.requests_per_second},
+              {"block_tokens", serving.block_tokens},
+              {"block_bytes", serving.block.count()},
+              {"pool_blocks", serving.pool_blocks},
+              {"peak_blocks", serving.peak_blocks},
+              {"mean_held_bytes", serving.mean_held.count()},
+              {"mean_used_bytes", serving.mean_used.count()},
+              {"waste_per_mille", serving.waste_per_mille}};
+}
+
 Json events_json(const std::vector<SimEvent>& events) {
   Json json = Json::array();
   for (const SimEvent& event : events) {
@@ -251,6 +275,7 @@ Json document(const SimReport& report) {
                         {"first_layer_ns", report.stages.first_layer.count()},
                         {"limited_by", report.stages.limited_by}};
   json["token_intervals"] = intervals_json(report.intervals);
+  if (report.serving) json["serving"] = serving_json(*report.serving);
   json["events"] = events_json(report.events);
   json["curve"] = curve_json(report.curve);
   return json;

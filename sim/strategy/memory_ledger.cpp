@@ -18,6 +18,7 @@ std::string describe(const Place& place, const std::vector<WeightUnit>& units) {
   if (place.kind == Place::Kind::kLoading) return "loading weights";
   const std::string_view what =
       place.kind == Place::Kind::kAccess ? "access" : name_of(place.phase);
+  if (place.unit.value() < 0) return fmt::format("{} {}", what, place.index);
   return fmt::format("{} {}, {}", what, place.index, units.at(place.unit.index()).name);
 }
 

@@ -16,6 +16,7 @@
 #include "sim/strategy/decoder.h"
 #include "sim/strategy/offload_run.h"
 #include "sim/strategy/run_input.h"
+#include "sim/strategy/serving_run.h"
 #include "sim/strategy/system_watch.h"
 
 namespace tidemark {
@@ -267,6 +268,7 @@ class Run {
 Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan, SimOptions options) {
   try {
     if (scenario.offload) return simulate_offload(scenario, plan, options);
+    if (scenario.serving.any()) return simulate_serving(scenario, plan, options);
     Result<RunInput> input = run_input(scenario, plan, options);
     if (!input) return input.diagnostics();
     return Run(scenario, plan, std::move(input).value(), options).result();
