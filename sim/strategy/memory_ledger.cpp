@@ -74,6 +74,7 @@ void MemoryLedger::record() {
   if (total > peak_.total)
     peak_ = {.total = total, .time = now_.time, .place = place_, .parts = now_};
   if (curve_.empty() || !same_bytes(now_, curve_.back())) curve_.push_back(now_);
+  if (!keeps_curve_ && curve_.size() > 2) curve_.erase(curve_.begin());
   if (listener_) listener_(now_);
 }
 

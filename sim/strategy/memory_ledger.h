@@ -45,6 +45,8 @@ class MemoryLedger {
   MemoryLedger(const Simulation& simulation, const CurvePoint& reserved,
                bool weights_in_file = false);
 
+  // Only the peak is wanted: memory for two points, however long the run.
+  void forget_the_curve() { keeps_curve_ = false; }
   // Called with what is there now, and after every change.
   void listen(Listener listener);
 
@@ -69,6 +71,7 @@ class MemoryLedger {
   Place place_{};
   Peak peak_{};
   bool weights_in_file_;
+  bool keeps_curve_ = true;
   Listener listener_{};
   std::vector<CurvePoint> curve_{};
 };

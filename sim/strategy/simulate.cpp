@@ -87,11 +87,13 @@ class Run {
       : scenario_(scenario),
         plan_(plan),
         input_(std::move(input)),
+        curve_wanted_(options.curve),
         trace_wanted_(options.trace),
         steps_wanted_(options.steps),
         ledger_(simulation_, reserved_at_start(scenario, plan), weights_stay_in_file(scenario)),
         watch_(simulation_, scenario),
         store_(simulation_, scenario, plan.units, ledger_, trace_wanted_ ? &trace_ : nullptr) {
+    if (!options.curve) ledger_.forget_the_curve();
     ledger_.listen([this](const CurvePoint& now) { watch_.on_change(now); });
   }
 
@@ -228,7 +230,7 @@ class Run {
                                   format_bytes(limit.limit), loading ? "while" : "at",
                                   report.peak_at, label_of_part(answer.binding_term));
     }
-    report.curve = ledger_.take_curve();
+    if (curve_wanted_) report.curve = ledger_.take_curve();
     report.events = watch_.events();
     if (!watch_.killed()) return;
     report.outcome = SimOutcome::kKilled;
@@ -252,6 +254,7 @@ class Run {
   const Scenario& scenario_;
   const MemoryPlan& plan_;
   RunInput input_;
+  bool curve_wanted_;
   bool trace_wanted_;
   bool steps_wanted_;
   Trace trace_{};

@@ -30,6 +30,7 @@ struct SimResult {
 };
 
 struct SimOptions {
+  bool curve = true;  // false: memory for what is resident, not for what happened
   bool trace = false;
   bool steps = false;  // of an access list there are none
 };

@@ -19,7 +19,7 @@ void set_results(std::vector<SweepCell>& cells, const Scenario& scenario) {
   const Result<MemoryPlan> plan = plan_scenario(scenario);
   if (!plan) return set_failed(cells, plan.diagnostics());
   set_plan(cells, make_plan_report(scenario, *plan));
-  const Result<SimResult> result = simulate(scenario, *plan);
+  const Result<SimResult> result = simulate(scenario, *plan, {.curve = false});
   if (!result) return set_failed(cells, result.diagnostics());
   set_simulation(cells, result->report);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "scenarios.h"
 #include "sim/device/device_model.h"
@@ -286,6 +287,51 @@ TEST(SimulateLawsTest, CountingLiveActivationsDoesNotChangeTheTime) {
     EXPECT_EQ(live.ttft, arena.ttft) << name_of(strategy);
     EXPECT_GT(live.curve.size(), arena.curve.size()) << name_of(strategy);
   }
+}
+
+// Nothing but the curve is left out when nobody wants it.
+TEST(SimulateLawsTest, WithoutTheCurveTheRestIsTheSame) {
+  for (const StrategyKind strategy : strategies()) {
+    Scenario scenario = decoder_scenario(3, strategy);
+    scenario.device.page_size = Bytes::of(4096);
+    const SimReport whole = run(scenario).report;
+    const SimReport bare = run(scenario, {.curve = false}).report;
+    EXPECT_TRUE(bare.curve.empty());
+    EXPECT_EQ(bare.peak, whole.peak) << name_of(strategy);
+    EXPECT_EQ(bare.peak_time, whole.peak_time) << name_of(strategy);
+    EXPECT_EQ(bare.peak_at, whole.peak_at) << name_of(strategy);
+    EXPECT_EQ(bare.end, whole.end) << name_of(strategy);
+  }
+}
+
+// Storage without latency that delivers anything in no time: what is left is the computing.
+TEST(SimulateLawsTest, InfiniteBandwidthGivesTheComputingTime) {
+  for (const StrategyKind strategy : strategies()) {
+    Scenario scenario = decoder_scenario(3, strategy);
+    scenario.device.page_size = Bytes::of(4096);
+    scenario.device.flash_latency = {};
+    scenario.device.flash_read =
+        BytesPerSecond::of(std::numeric_limits<int64_t>::max());  // 1 ns a read, rounded up
+    const SimReport report = run(scenario).report;
+    EXPECT_EQ(report.stages.compute + report.stall, report.end) << name_of(strategy);
+    EXPECT_LE(report.stall.count(), report.stages.read.count()) << name_of(strategy);
+    EXPECT_LE(report.stall.count(), 100) << name_of(strategy);
+  }
+}
+
+// A resident run that completes still does with more memory on the device.
+TEST(SimulateLawsTest, MoreMemoryNeverMakesResidentFail) {
+  EXPECT_TRUE(rc::check("completed stays completed", [] {
+    Scenario scenario = random_scenario(StrategyKind::kResident);
+    scenario.enforce = *rc::gen::arbitrary<bool>();
+    scenario.device.os =
+        *rc::gen::element(DeviceOs::kLinux, DeviceOs::kAndroid, DeviceOs::kIos, DeviceOs::kMacos);
+    scenario.device.app_available = Bytes::of(*rc::gen::inRange(1, 8000));
+    const bool completed = run(scenario).report.outcome == SimOutcome::kCompleted;
+    scenario.device.app_available += Bytes::of(*rc::gen::inRange(0, 8000));
+    const bool still = run(scenario).report.outcome == SimOutcome::kCompleted;
+    RC_ASSERT(!completed || still);
+  }));
 }
 
 }  // namespace
