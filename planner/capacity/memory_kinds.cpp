@@ -168,7 +168,10 @@ std::string how_of_cache(const Scenario& scenario, const MemoryPlan& plan) {
 std::string how_of_compute(const Scenario& scenario, const MemoryPlan& plan) {
   if (plan.llama) return "the graph of a full prompt batch, placed by its own allocator";
   const bool is_arena = scenario.engine.activations == ActivationPolicy::kArena;
-  return fmt::format("activations in {}, {}", name_of(scenario.type_act),
+  const char* attention = scenario.model.layer_list() != nullptr ? ""
+                          : scenario.flash_attention             ? "flash attention, "
+                                                                 : "a tensor of scores, ";
+  return fmt::format("activations in {}, {}{}", name_of(scenario.type_act), attention,
                      is_arena ? "one planned arena" : "only what is live");
 }
 
