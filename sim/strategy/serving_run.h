@@ -12,7 +12,7 @@
 // cells.
 //
 //   whole, contexts of 256 cells, room for 1,024: 4 requests together, whatever their lengths
-//   blocks of 16, the same room: 64 blocks; requests of 100 tokens hold 7 each: 9 together
+//   blocks of 16, the same room: 64 blocks; requests of 97 to 112 tokens hold 7 each: 9 together
 //   Checked by ServingRunTest.BlocksServeMoreTogether.
 #pragma once
 

@@ -81,8 +81,9 @@ TEST(ServingRunTest, ARequestWaitsForItsTime) {
 }
 
 TEST(ServingRunTest, BlocksServeMoreTogether) {
-  // Of 97 + 4 - 1 = 100 cells each: 7 blocks of 16.
-  Scenario scenario = serving(16, 16 * 256, times(16, "0,97,4,,\n"));
+  // Of 97 + 16 - 1 = 112 cells each: 7 blocks of 16. A request is prefilled in 1.5 rounds and
+  // decodes for 15, so more than four would run at once.
+  Scenario scenario = serving(16, 16 * 256, times(16, "0,97,16,,\n"));
   scenario.serving.kv_pool = Bytes::of(1024 * kBytesPerCell);
   scenario.device.compute = OpsPerSecond::of(1'000'000'000'000);  // a pass waits for its weights
   const SimReport whole = run(scenario).report;
@@ -90,8 +91,8 @@ TEST(ServingRunTest, BlocksServeMoreTogether) {
   EXPECT_EQ(whole.serving->pool_blocks, 4);
   EXPECT_EQ(whole.curve.front().kv_cache, Bytes::of(1024 * kBytesPerCell));
   EXPECT_EQ(whole.curve.back().kv_cache, Bytes::of(1024 * kBytesPerCell));
-  // 97 to 100 of 256 cells are used: 61 to 62 % are not.
-  EXPECT_GE(whole.serving->waste_per_mille, 609);
+  // 97 to 112 of 256 cells are used: 56 to 62 % are not.
+  EXPECT_GE(whole.serving->waste_per_mille, 562);
   EXPECT_LE(whole.serving->waste_per_mille, 622);
 
   scenario.kv_in_blocks = true;
