@@ -84,7 +84,9 @@ TEST(ShippedConfigs, EveryModelSaysWhatItAddsUpToAndWhereItIsFrom) {
   for (const std::string& name : list_configs(ConfigKind::kModel)) {
     const ModelSpec model = load_model(name).value();
     if (model.layer_list() != nullptr) continue;
-    EXPECT_THAT(model.source, ::testing::MatchesRegex("[^/]+/[^/]+, config[.]json")) << name;
+    EXPECT_THAT(model.source,
+                ::testing::MatchesRegex("[^/]+/[^/]+, config[.]json|arXiv [0-9.]+, table [0-9]+"))
+        << name;
     const std::string text = testing::slurp(find_config(ConfigKind::kModel, name).value());
     const std::string total = " " + format_count(parameters_of(name)) + " parameters";
     const size_t at = text.find(total);
