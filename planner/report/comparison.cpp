@@ -113,7 +113,7 @@ Table comparison_table(std::span<const SimReport> reports) {
     row.push_back({std::string(name_of(report.outcome)), completed ? Tint::kGood : Tint::kBad});
     row.push_back({format_bytes(report.peak)});
     row.push_back({shortened(one_line(report.peak_at), 24)});
-    row.push_back({format_duration(report.ttft)});
+    row.push_back({report.ttft > Duration{} ? format_duration(report.ttft) : "-"});
     row.push_back({report.tpot ? format_rate(report.tokens_per_second) : "-"});
     row.push_back({format_bytes(report.bytes_read)});
     row.push_back({format_duration(report.stall)});
@@ -166,24 +166,34 @@ const Report* best_of(std::span<const Report> reports, Counts counts, Key key) {
   return best;
 }
 
+// "minicpm-2b, go-phone, resident": the cells that name the row.
+std::string row_name(const SimReport& report, const RowLabels& labels) {
+  std::string name;
+  for (const Cell& cell : label_cells(report, labels)) {
+    name += (name.empty() ? "" : ", ") + cell.text;
+  }
+  return name;
+}
+
 std::string closing_lines(std::span<const SimReport> reports) {
   std::string out;
+  const RowLabels labels = row_labels(reports);
   for (const SimReport& report : reports) {
     if (report.outcome == SimOutcome::kCompleted || report.reason.empty()) continue;
     out += paragraph(report.outcome == SimOutcome::kKilled ? "Killed" : "Over",
-                     one_line(report.strategy) + ": " + one_line(report.reason));
+                     row_name(report, labels) + ": " + one_line(report.reason));
   }
   const auto completed = [](const SimReport& r) { return r.outcome == SimOutcome::kCompleted; };
   const SimReport* lowest = best_of(reports, completed, [](const SimReport& r) { return r.peak; });
   if (lowest == nullptr)
     return out + paragraph("Result", "NONE of these completes within the limit");
   std::string text =
-      fmt::format("lowest peak {}: {}", format_bytes(lowest->peak), one_line(lowest->strategy));
+      fmt::format("lowest peak {}: {}", format_bytes(lowest->peak), row_name(*lowest, labels));
   const auto decoded = [&](const SimReport& r) { return completed(r) && r.tpot.has_value(); };
   const SimReport* fastest = best_of(reports, decoded, [](const SimReport& r) { return *r.tpot; });
   if (fastest != nullptr) {
     text += fmt::format("; fastest decode {} tok/s: {}", format_rate(fastest->tokens_per_second),
-                        one_line(fastest->strategy));
+                        row_name(*fastest, labels));
   }
   return out + paragraph("Result", text + "; among those that complete within the limit");
 }

@@ -122,6 +122,9 @@ MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& 
     names.push_back(unit.name);
     end += unit.bytes;
   }
+  // Room for all of it is room for its last page, too.
+  const Bytes page = scenario.device.page_size;
+  if (limit >= end) cache.set_limit(page * ceil_div(end.count(), page.count()));
   file = cache.add_file(end);
   view = cache.open(file, is_random ? PageAdvice::kRandom : PageAdvice::kNormal);
   if (scenario.load.is_cached) cache.warm(file, {Bytes{}, end});

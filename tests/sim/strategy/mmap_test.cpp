@@ -35,6 +35,17 @@ TEST(MmapTest, WhatFitsIsReadOnceAndOneLayerTooManyIsReadInEveryPass) {
   EXPECT_GT(*one_too_many.tpot, *fits.tpot * 10);
 }
 
+// Layers of 1 MiB and a byte: the file ends within a page, and all of it still fits.
+TEST(MmapTest, TheLastPageFitsWithTheRest) {
+  Scenario scenario = mapped(3, {}, 4);
+  for (PlainLayer& layer : std::get<LayerListSpec>(scenario.model.dims).layers) {
+    layer.weights += Bytes::of(1);
+  }
+  const SimReport report = run(scenario).report;
+  EXPECT_LE(report.bytes_read, 1024_KiB * 3 + 4_KiB);
+  EXPECT_GT(report.bytes_read, 1024_KiB * 3);
+}
+
 TEST(MmapTest, AWarmCacheReadsNothing) {
   Scenario scenario = mapped(8, 1024_KiB * 8, 3);
   scenario.load.is_cached = true;
