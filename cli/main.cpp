@@ -208,16 +208,20 @@ void add_simulate(CommandLine& line) {
       ->option_text("FILE");
   verb->add_option("--trace", options.trace_file, "Write the events of one run for ui.perfetto.dev")
       ->option_text("FILE");
+  verb->add_flag("--allocators", options.allocators,
+                 "Compare heap allocators on the tensors of a pass instead of simulating");
   verb->footer(
       "Examples:\n"
       "  tidemark simulate minicpm-2b --quant int4 --strategy resident,layerwise,double-buffer\n"
+      "  tidemark simulate llama-2-7b --quant int4 --device iphone-13-pro --enforce\n"
+      "  tidemark simulate minicpm-2b --allocators\n"
       "  tidemark simulate --scenario demo-lru --json\n"
       "Exit code 1 when no requested strategy completes within the limit.");
   verb->callback([&line, verb] {
     line.action = [&line, verb] {
       line.simulate.scenario = scenario_options(*verb, line.flags);
       line.simulate.output = output_options(line.flags);
-      return run_simulate(line.simulate);
+      return line.simulate.allocators ? run_allocators(line.simulate) : run_simulate(line.simulate);
     };
   });
 }

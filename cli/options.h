@@ -49,6 +49,7 @@ struct SimulateOptions {
   std::string svg_file{};
   std::string curve_file{};
   std::string trace_file{};
+  bool allocators = false;
 };
 
 struct ReplayCommand {
@@ -64,6 +65,7 @@ struct ListOptions {
 
 int run_plan(const PlanOptions& options);
 int run_simulate(const SimulateOptions& options);
+int run_allocators(const SimulateOptions& options);  // simulate --allocators
 int run_replay(const ReplayCommand& command);
 int run_list(const ListOptions& options);
 

@@ -64,9 +64,9 @@ AllocatorRow run_trace(AllocatorKind kind, Bytes heap, const AllocationTrace& tr
     }
     const HeapUse use = allocator->use();
     if (use.requested == Bytes{}) continue;
-    row.peak_requested = std::max(row.peak_requested, use.requested);
-    if (use.held > row.peak_held) {
-      row.peak_held = use.held;
+    row.peak_held = std::max(row.peak_held, use.held);
+    if (use.requested > row.peak_requested) {
+      row.peak_requested = use.requested;
       row.internal_fragmentation = use.internal_fragmentation();
     }
     row.external_fragmentation = std::max(row.external_fragmentation, use.external_fragmentation());

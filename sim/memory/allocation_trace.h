@@ -52,7 +52,7 @@ struct AllocatorRow {
   Bytes peak_requested{};  // no allocator needs less
   Bytes peak_held{};
   Bytes footprint{};                  // the highest end
-  double internal_fragmentation = 0;  // when most was held
+  double internal_fragmentation = 0;  // when most was asked for
   double external_fragmentation = 0;  // the worst while something lived
   int64_t failed = 0;
   int64_t failed_though_free = 0;  // of them, those for which enough was free, in pieces

@@ -2,23 +2,25 @@
 // does. The planner's offsets are the alternative; allocation_trace.h runs the same requests
 // through each.
 //
-//   kind       a request gets                            what is given back
-//   pools      a slot of its size class; a class takes   serves that class alone, for good
-//              a new slot from the heap if it has none
-//   buddy      a power of two at a multiple of itself    joined with its buddy, as long as it is
-//   free slab       a slot of its class in a slab of 64 KiB;  the slab goes back with its last slot
+//   kind       a request gets
+//   pools      a slot of its size class; what is given back serves that class alone, for good
+//   buddy      a power of two at a multiple of itself; joined with its buddy when that is free
+//   slab       a slot of its class in a slab of 64 KiB, which goes back with its last slot;
 //              over 8 KiB whole pages of 4 KiB
-//   best-fit   the smallest chunk that holds it          joined with its neighbours
-//   arena      the next bytes                            all at once, when nothing lives any more
+//   best-fit   the smallest chunk that holds it; joined with its neighbours
+//   arena      the next bytes; all given back at once, when nothing lives any more
 //
 //   Heap of 128 KiB; a 40, b 24, c 40 KiB; b is released; d 32 KiB:
 //
-//   kind       a        b         c          d           held   free, largest piece
-//   pools      [0,40)   [40,64)   [64,104)   refused     104    24, 24   b's slot waits for its
-//   like buddy      [0,64)   [64,96)   refused    [64,96)      96    32, 32   c would need 64 slab
-//   [0,40)   [40,64)   [64,104)   refused      80    48, 24 best-fit   [0,40)   [40,64)   [64,104)
-//   refused      80    48, 24   external fragmentation 1/2 arena      [0,40)   [40,64)   [64,104)
-//   refused     104    24, 24 Checked by HeapAllocatorTest.WorkedInTheHeader.
+//   kind      a       b        c         d        held  free  largest piece
+//   pools     [0,40)  [40,64)  [64,104)  refused   104    24    24
+//   buddy     [0,64)  [64,96)  refused   [64,96)    96    32    32
+//   slab      [0,40)  [40,64)  [64,104)  refused    80    48    24
+//   best-fit  [0,40)  [40,64)  [64,104)  refused    80    48    24
+//   arena     [0,40)  [40,64)  [64,104)  refused   104    24    24
+//
+//   Pools keep b's slot for requests of its like; c would need 64 KiB of a buddy. External
+//   fragmentation of slab and best-fit: 1/2. Checked by HeapAllocatorTest.WorkedInTheHeader.
 //
 // Size classes: four in each doubling (64, 80, 96, 112, 128, 160, ...), those that are a multiple
 // of the alignment; the least is 64. So a class wastes less than a fifth of a size above 64 with
