@@ -35,9 +35,9 @@ bool is_layer_unit(const WeightUnit& unit, const WeightsInventory& weights) {
   return tensor.role == WeightRole::kPlain || (tensor.layer >= 0 && tensor.stack < 0);
 }
 
-// "token_embd" and "blk.0" -> "token_embd..blk.0".
-void append(WeightUnit& chunk, const WeightUnit& unit) {
-  chunk.name = chunk.name.substr(0, chunk.name.find("..")) + ".." + unit.name;
+// "token_embd" and "blk.0" -> "token_embd-blk.0".
+void append(WeightUnit& chunk, const std::string& first, const WeightUnit& unit) {
+  chunk.name = first + "-" + unit.name;
   chunk.bytes += unit.bytes;
   chunk.tensors.insert(chunk.tensors.end(), unit.tensors.begin(), unit.tensors.end());
 }
@@ -88,15 +88,17 @@ std::vector<WeightUnit> chunked_units(const std::vector<WeightUnit>& units,
                                       const WeightsInventory& weights, int64_t layers) {
   std::vector<WeightUnit> chunks;
   int64_t in_chunk = 0;  // layers of the last chunk
+  std::string first;     // unit of it
   for (const WeightUnit& unit : units) {
     const bool is_layer = is_layer_unit(unit, weights);
     const bool joins_first = is_layer && chunks.size() == 1 && in_chunk == 0;
     const bool joins_last = is_layer && chunks.size() > 1 && in_chunk > 0 && in_chunk < layers;
     if (joins_first || joins_last) {
-      append(chunks.back(), unit);
+      append(chunks.back(), first, unit);
       ++in_chunk;
     } else {
       chunks.push_back(unit);
+      first = unit.name;
       in_chunk = is_layer ? 1 : 0;
     }
   }

@@ -36,7 +36,7 @@ std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t em
 
 // The same weights in chunks, for the strategy of that name.
 //   layers k:  what stands before the layers + the first layer, then k layers a chunk, the rest
-//              alone. 6 layers, k = 2: token_embd..blk.0  blk.1..blk.2  blk.3..blk.4  blk.5  output
+//              alone. 6 layers, k = 2: token_embd-blk.0  blk.1-blk.2  blk.3-blk.4  blk.5  output
 //   parts p:   each layer in at most p units of consecutive tensors, about alike in bytes:
 //              blk.0/1  blk.0/2
 //   Checked by ChunkedUnitsTest.SixLayers and HalvesOfALayer.

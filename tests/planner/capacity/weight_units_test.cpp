@@ -111,11 +111,11 @@ TEST(ChunkedUnitsTest, SixLayers) {
   const WeightsInventory weights = weights_inventory(model, DType::kF16);
   const std::vector<WeightUnit> units = weight_units(weights);
   EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 2)),
-            "token_embd..blk.0 336 blk.1..blk.2 512 blk.3..blk.4 512 blk.5 256 output 8 ");
+            "token_embd-blk.0 336 blk.1-blk.2 512 blk.3-blk.4 512 blk.5 256 output 8 ");
   EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 1)),
-            "token_embd..blk.0 336 blk.1 256 blk.2 256 blk.3 256 blk.4 256 blk.5 256 output 8 ");
+            "token_embd-blk.0 336 blk.1 256 blk.2 256 blk.3 256 blk.4 256 blk.5 256 output 8 ");
   EXPECT_EQ(names_and_sizes(chunked_units(units, weights, 100)),
-            "token_embd..blk.0 336 blk.1..blk.5 1280 output 8 ");
+            "token_embd-blk.0 336 blk.1-blk.5 1280 output 8 ");
 }
 
 // In the order of the tensors: norm 8, q 32, k 16, v 16, output 32, norm 8, gate, up, down 48 each,
