@@ -45,7 +45,7 @@ void read_trace(SettingReader& read, const SettingText& stated, ServingChoices& 
   Result<std::string> text = read_file(path, kMostTrace);
   if (!text) {
     for (const Diagnostic& found : text.diagnostics()) {
-      read.problem("requests", found.message,
+      read.problem("requests", fmt::format("{}: {}", in_quotes(path.string()), found.message),
                    "name a CSV file, or draw requests: 200:2.5 is 200, 2.5 a second");
     }
     return;

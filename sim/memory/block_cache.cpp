@@ -86,6 +86,16 @@ Access BlockCache::access(UnitId block) {
   return access;
 }
 
+std::vector<UnitId> BlockCache::set_capacity(Bytes capacity) {
+  check(capacity >= impl_->pinned_bytes, "a capacity holds what is pinned");
+  std::vector<UnitId> evicted;
+  while (impl_->stats.resident > capacity) evicted.push_back(impl_->evict_one());
+  impl_->capacity = capacity;
+  return evicted;
+}
+
+Bytes BlockCache::capacity() const { return impl_->capacity; }
+
 bool BlockCache::resident(UnitId block) const { return impl_->resident(block); }
 
 std::vector<UnitId> BlockCache::resident_blocks() const {

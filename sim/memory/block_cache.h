@@ -49,6 +49,10 @@ class BlockCache {
 
   // kTooLarge also when what is pinned leaves too little room.
   Access access(UnitId block);
+  // What must go for a lower one goes, by the policy; returned in order. Requires room for what is
+  // pinned.
+  std::vector<UnitId> set_capacity(Bytes capacity);
+  Bytes capacity() const;
   bool resident(UnitId block) const;
   std::vector<UnitId> resident_blocks() const;  // oldest load first
   const CacheStats& stats() const;

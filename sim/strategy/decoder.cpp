@@ -26,7 +26,13 @@ void Decoder::start() {
 
 void Decoder::on_prepared() {
   stall_ += parts_.simulation.now();
-  start_pass();
+  start_next_pass();
+}
+
+void Decoder::start_next_pass() {
+  if (parts_.between_passes) parts_.between_passes(next_pass_);
+  ended_ = next_pass_ >= parts_.passes.count();
+  if (!ended_) start_pass();
 }
 
 void Decoder::start_pass() {
@@ -97,7 +103,7 @@ void Decoder::on_pass_done() {
   } else {
     decode_times_.push_back(parts_.simulation.now() - pass_started_);
   }
-  if (next_pass_ < parts_.passes.count()) start_pass();
+  start_next_pass();
 }
 
 const PhasePlan& Decoder::phase() const {

@@ -9,6 +9,7 @@
 // changes between them and a visit is one event.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "sim/core/server.h"
@@ -32,8 +33,9 @@ struct DecoderParts {
   WeightLoader& loader;
   KvCells& cells;
   MemoryLedger& ledger;
-  Trace* trace = nullptr;                    // null = none wanted
-  std::vector<CurvePoint>* steps = nullptr;  // null = none wanted
+  Trace* trace = nullptr;                                   // null = none wanted
+  std::vector<CurvePoint>* steps = nullptr;                 // null = none wanted
+  std::function<void(int64_t next_pass)> between_passes{};  // before each; may change `passes`
 };
 
 class Decoder {
@@ -42,6 +44,7 @@ class Decoder {
 
   void start();
 
+  bool ended() const { return ended_; }
   Duration ttft() const { return ttft_; }    // end of the last prefill pass
   Duration stall() const { return stall_; }  // compute waiting for weights
   Duration computed() const { return compute_.busy(); }
@@ -52,6 +55,7 @@ class Decoder {
 
  private:
   void on_prepared();
+  void start_next_pass();
   void start_pass();
   void start_visit();
   void on_weights_resident();
@@ -77,6 +81,7 @@ class Decoder {
   LiveBytes decode_live_{};
 
   int64_t next_pass_ = 0;
+  bool ended_ = false;
   Pass pass_{};
   int64_t steps_before_pass_ = 0;
   std::optional<PassCost> cost_{};  // of passes like the one before

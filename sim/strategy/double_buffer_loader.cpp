@@ -8,6 +8,10 @@
 // A unit that is in a slot is not read again. When visits i and i + 1 share a unit (a tied
 // embedding ends one pass and begins the next), they share a slot, and the other one may already
 // take the unit of visit i + 2.
+//
+// With the prefetch dropped, the unit at hand alone is read, and only one that the next visit needs
+// as well stays.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -21,7 +25,7 @@ namespace {
 class DoubleBufferLoader : public WeightLoader {
  public:
   DoubleBufferLoader(WeightStore& store, const Itinerary& itinerary)
-      : store_(store), itinerary_(itinerary), visits_(itinerary.visits()) {}
+      : store_(store), itinerary_(itinerary) {}
 
   void need(int64_t visit, Action on_resident) override {
     const UnitId unit = itinerary_.unit_at(visit);
@@ -34,11 +38,16 @@ class DoubleBufferLoader : public WeightLoader {
 
   void done(int64_t visit) override {
     for (std::optional<Slot>& slot : slots_) {
-      if (!slot || is_visited(slot->unit, visit + 1) || is_visited(slot->unit, visit + 2)) continue;
+      if (!slot || is_visited(slot->unit, visit + 1)) continue;
+      if (ahead_ > 0 && is_visited(slot->unit, visit + 2)) continue;
       check(slot->filled, "a slot is released after its visit");
       store_.release(slot->unit);
       slot.reset();
     }
+  }
+
+  std::string drop_prefetch() override {
+    return std::exchange(ahead_, 0) > 0 ? "one slot instead of two" : "";
   }
 
  private:
@@ -49,7 +58,7 @@ class DoubleBufferLoader : public WeightLoader {
   };
 
   bool is_visited(UnitId unit, int64_t visit) const {
-    return visit < visits_ && itinerary_.unit_at(visit) == unit;
+    return visit < itinerary_.visits() && itinerary_.unit_at(visit) == unit;
   }
 
   Slot* slot_of(UnitId unit) {
@@ -61,7 +70,8 @@ class DoubleBufferLoader : public WeightLoader {
 
   // Fills free slots with the units of this visit and the next two, in that order.
   void read_ahead(int64_t visit) {
-    for (int64_t ahead = visit; ahead <= visit + 2 && ahead < visits_; ++ahead) {
+    const int64_t last = std::min(visit + ahead_, itinerary_.visits() - 1);
+    for (int64_t ahead = visit; ahead <= last; ++ahead) {
       const UnitId unit = itinerary_.unit_at(ahead);
       if (slot_of(unit) == nullptr && !start_reading(unit)) return;
     }
@@ -88,7 +98,7 @@ class DoubleBufferLoader : public WeightLoader {
 
   WeightStore& store_;
   const Itinerary& itinerary_;
-  int64_t visits_;
+  int64_t ahead_ = 2;  // visits that are read for before they come
   std::array<std::optional<Slot>, 2> slots_{};
 };
 

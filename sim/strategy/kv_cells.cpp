@@ -41,7 +41,8 @@ KvCells::KvCells(const Scenario& scenario, const MemoryPlan& plan, WeightStore& 
       store_(store),
       ledger_(ledger),
       prefill_shares_(shares_of(plan.prefill)),
-      decode_shares_(shares_of(plan.decode)) {}
+      decode_shares_(shares_of(plan.decode)),
+      kept_(kv_kept(scenario)) {}
 
 Bytes KvCells::bytes_at(int64_t cells) const {
   if (cells >= scenario_.cells_per_sequence()) return plan_.breakdown.kv_cache;
@@ -54,20 +55,49 @@ void KvCells::begin_pass(const Pass& pass) {
   shares_ = pass.phase == Phase::kPrefill ? &prefill_shares_ : &decode_shares_;
   all_shares_ = std::accumulate(shares_->begin(), shares_->end(), int64_t{0});
   asked_for_ = -1;
-  if (!scenario_.kv_in_blocks && !kv_kept(scenario_)) return;
   const int64_t block = scenario_.kv_in_blocks ? scenario_.kv_block : 1;
   const int64_t cells =
       std::min(ceil_div(pass.cells, block) * block, scenario_.cells_per_sequence());
+  cells_of_pass_ = cells;
+  if (!scenario_.kv_in_blocks && !kept_) return;
   if (cells == cells_) return;
   cells_ = cells;
   const Bytes before = std::exchange(filled_, bytes_at(cells));
-  const Bytes kept = kv_kept(scenario_).value_or(filled_);
+  const Bytes kept = kept_.value_or(filled_);
   spilled_ = all_shares_ == 0 ? Bytes{} : std::max(Bytes{}, filled_ - std::min(kept, filled_));
   written_ += spilled_ > Bytes{} ? filled_ - before : Bytes{};
-  const int64_t largest = shares_->empty() ? 0 : *std::ranges::max_element(*shares_);
-  const Bytes slots = spills() ? share_of_bytes(spilled_, largest, all_shares_) * 2 : Bytes{};
+  const Bytes slots = spills() ? slots_beside(kept, filled_) : Bytes{};
   const Bytes reserved = scenario_.kv_in_blocks ? filled_ : plan_.breakdown.kv_cache;
   ledger_.set_kv_cache(spills() ? std::min(kept + slots, reserved) : std::min(kept, reserved));
+}
+
+Bytes KvCells::slots_beside(Bytes kept, Bytes filled) const {
+  if (all_shares_ == 0 || kept >= filled) return {};
+  return share_of_bytes(filled - kept, *std::ranges::max_element(*shares_), all_shares_) * 2;
+}
+
+// Less kept is more spilled, and the slots grow with that: by two parts of the largest layer for
+// all of them, so with three equal layers or more there is something to gain.
+std::optional<Bytes> KvCells::keep_less(Bytes excess) {
+  const Bytes held = ledger_.now().kv_cache;
+  const Bytes filled = bytes_at(std::max<int64_t>(cells_of_pass_, 1));
+  const Bytes target = std::max(held - std::min(excess, held), Bytes{});
+  if (scenario_.engine.kv_spill == KvSpill::kNone || held == Bytes{}) return std::nullopt;
+  Bytes least;  // fits, or is all that can be done
+  Bytes most = std::min(target, kept_.value_or(held));
+  while (least < most) {
+    const Bytes middle = least + (most - least + Bytes::of(1)) / 2;
+    if (middle + slots_beside(middle, filled) <= target) {
+      least = middle;
+    } else {
+      most = middle - Bytes::of(1);
+    }
+  }
+  if (least + slots_beside(least, filled) >= held) return std::nullopt;
+  if (kept_ && least >= *kept_) return std::nullopt;
+  kept_ = least;
+  cells_ = -1;
+  return kept_;
 }
 
 Bytes KvCells::spilled_of(size_t use) const {

@@ -45,10 +45,16 @@ class KvCells {
   // Visit `use` computes: the next one's cells are asked for.
   void computing(size_t use);
 
+  // Between two passes: keeps so much less that what is held shrinks by `excess`, or to the least
+  // there is. What stays of the cells, nothing if none could go.
+  std::optional<Bytes> keep_less(Bytes excess);
+
   bool spills() const { return spilled_ > Bytes{}; }
   Bytes written() const { return written_; }
 
  private:
+  // The slots for reading back, beside `kept` of `filled`.
+  Bytes slots_beside(Bytes kept, Bytes filled) const;
   Bytes bytes_at(int64_t cells) const;
   Bytes spilled_of(size_t use) const;
   void read(size_t use);
@@ -62,7 +68,9 @@ class KvCells {
 
   const std::vector<int64_t>* shares_ = &prefill_shares_;
   int64_t all_shares_ = 0;
-  int64_t cells_ = -1;  // of a sequence, that memory or storage has room for
+  std::optional<Bytes> kept_{};  // of the cells, when not all may stay
+  int64_t cells_of_pass_ = 0;    // there for the last one
+  int64_t cells_ = -1;           // of a sequence, that memory or storage has room for
   Bytes filled_{};
   Bytes spilled_{};
   Bytes written_{};

@@ -19,11 +19,7 @@ namespace {
 class MmapLoader : public WeightLoader {
  public:
   MmapLoader(WeightStore& store, const Itinerary& itinerary, MappedFile& file, MemoryLedger& ledger)
-      : store_(store),
-        itinerary_(itinerary),
-        visits_(itinerary.visits()),
-        file_(file),
-        ledger_(ledger) {
+      : store_(store), itinerary_(itinerary), file_(file), ledger_(ledger) {
     ledger_.set_mapped_weights(file_.cache.resident());
   }
 
@@ -37,6 +33,10 @@ class MmapLoader : public WeightLoader {
     ledger_.set_mapped_weights(file_.cache.resident());
     charge(unit, access, std::move(on_resident));
     prefetch_after(visit);
+  }
+
+  std::string drop_prefetch() override {
+    return std::exchange(file_.prefetch, 0) > 0 ? "nothing is asked for ahead" : "";
   }
 
  private:
@@ -90,7 +90,8 @@ class MmapLoader : public WeightLoader {
   }
 
   void prefetch_after(int64_t visit) {
-    for (int64_t ahead = visit + 1; ahead <= visit + file_.prefetch && ahead < visits_; ++ahead) {
+    for (int64_t ahead = visit + 1; ahead <= visit + file_.prefetch && ahead < itinerary_.visits();
+         ++ahead) {
       const UnitId unit = itinerary_.unit_at(ahead);
       if (is_on_device(unit)) continue;
       const PageAccess access = file_.cache.will_need(file_.view, extent(unit));
@@ -102,7 +103,6 @@ class MmapLoader : public WeightLoader {
 
   WeightStore& store_;
   const Itinerary& itinerary_;
-  int64_t visits_;
   MappedFile& file_;
   MemoryLedger& ledger_;
   std::vector<bool> copied_{};  // by unit

@@ -17,7 +17,7 @@ std::vector<UnitId> units_visited(const PhasePlan& phase) {
 
 Pass Passes::at(int64_t index) const {
   if (index < prefill) {
-    const int64_t before = index * ubatch;
+    const int64_t before = tokens_before + (index - changed_at) * ubatch;
     const int64_t tokens = std::min(ubatch, prompt_tokens - before);
     const int64_t cells = ceil_div(before + tokens, n_seq);
     return {Phase::kPrefill, index, tokens, std::min(cells, cells_limit)};
@@ -25,6 +25,13 @@ Pass Passes::at(int64_t index) const {
   const int64_t step = index - prefill;
   const int64_t cells = checked_add(ceil_div(prompt_tokens, n_seq), step + 1);
   return {Phase::kDecode, step, n_seq, std::min(cells, cells_limit)};
+}
+
+void Passes::change_ubatch(int64_t next, int64_t tokens) {
+  tokens_before = std::min(tokens_before + (next - changed_at) * ubatch, prompt_tokens);
+  changed_at = next;
+  ubatch = tokens;
+  prefill = changed_at + ceil_div(prompt_tokens - tokens_before, ubatch);
 }
 
 Passes passes_of(const Scenario& scenario, const MemoryPlan& plan) {

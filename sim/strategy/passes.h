@@ -22,16 +22,22 @@ struct Pass {
   bool operator==(const Pass&) const = default;
 };
 
-// Counted, not listed: a run may have millions.
+// Counted, not listed: a run may have millions. The ubatch may change on the way: of a prompt of
+// 100, after one pass of 64 it becomes 16: prefill 0 (64)  1 (16)  2 (16)  3 (4). Checked by
+// PassesTest.ASmallerUbatchOnTheWay.
 struct Passes {
   int64_t prompt_tokens =
       1;  // over all sequences; an empty prompt still needs one token to start from
   int64_t ubatch = 1;
   int64_t n_seq = 1;
-  int64_t cells_limit = 1;  // a full context forgets its oldest cells
-  int64_t prefill = 0;      // passes
-  int64_t decode = 0;       // passes
+  int64_t cells_limit = 1;    // a full context forgets its oldest cells
+  int64_t prefill = 0;        // passes
+  int64_t decode = 0;         // passes
+  int64_t changed_at = 0;     // the first pass of this ubatch,
+  int64_t tokens_before = 0;  // and what those before it take of the prompt
 
+  // From pass `next` on; those before it are not asked for again. Requires next <= prefill.
+  void change_ubatch(int64_t next, int64_t tokens);
   int64_t count() const { return checked_add(prefill, decode); }
   Pass at(int64_t index) const;
 };

@@ -185,6 +185,11 @@ Result<RunInput> run_input(const Scenario& scenario, const MemoryPlan& plan, Sim
   if (input.is_access_list) {
     input.itinerary =
         itinerary_of(UnitNames(plan.units).resolve("trace", scenario.trace, problems));
+    if (!scenario.adapt.empty()) {
+      problems.push_back({.path = "adapt",
+                          .message = "acts between passes, and a list of accesses has none",
+                          .hint = "leave it out"});
+    }
   } else {
     input.passes = passes_of(scenario, plan);
     input.itinerary = itinerary_of(plan, input.passes);

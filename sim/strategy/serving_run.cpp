@@ -93,21 +93,24 @@ class PoolMeter {
 
 class ServingRun {
  public:
-  ServingRun(const Scenario& scenario, const MemoryPlan& plan, ServingInput input, bool trace)
+  ServingRun(const Scenario& scenario, const MemoryPlan& plan, ServingInput input,
+             SimOptions options)
       : scenario_(scenario),
         plan_(plan),
         input_(std::move(input)),
-        trace_wanted_(trace),
+        curve_wanted_(options.curve),
+        trace_wanted_(options.trace),
         ledger_(simulation_, reserved_at_start(plan, input_.limits),
                 scenario.engine.weights_in == WeightsIn::kFile),
         watch_(simulation_, scenario),
-        store_(simulation_, scenario, plan.units, ledger_, trace ? &trace_ : nullptr),
+        store_(simulation_, scenario, plan.units, ledger_, options.trace ? &trace_ : nullptr),
         loader_(make_resident_loader(store_, static_cast<int64_t>(plan.units.size()))),
         compute_(simulation_, 1),
         queue_(input_.requests, input_.limits),
         prefill_cost_(scenario.device, plan.prefill),
         decode_cost_(scenario.device, plan.decode),
         clocks_(input_.requests) {
+    if (!options.curve) ledger_.forget_the_curve();
     ledger_.listen([this](const CurvePoint& now) { watch_.on_change(now); });
   }
 
@@ -247,6 +250,7 @@ class ServingRun {
     fill_rates(report);
     report_memory(ledger_, watch_, plan_.units, report);
     if (trace_wanted_) trace_memory(report.curve, trace_);
+    if (!curve_wanted_) report.curve.clear();
     result.trace = std::move(trace_);
     return result;
   }
@@ -283,6 +287,7 @@ class ServingRun {
   const Scenario& scenario_;
   const MemoryPlan& plan_;
   ServingInput input_;
+  bool curve_wanted_;
   bool trace_wanted_;
   Trace trace_{};
   Simulation simulation_{};
@@ -314,7 +319,7 @@ Result<SimResult> simulate_serving(const Scenario& scenario, const MemoryPlan& p
                                    SimOptions options) {
   Result<ServingInput> input = serving_input(scenario, plan);
   if (!input) return input.diagnostics();
-  return ServingRun(scenario, plan, std::move(input).value(), options.trace).result();
+  return ServingRun(scenario, plan, std::move(input).value(), options).result();
 }
 
 }  // namespace tidemark

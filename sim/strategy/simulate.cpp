@@ -1,21 +1,19 @@
 #include "sim/strategy/simulate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "planner/base/units.h"
 #include "planner/capacity/device_units.h"
-#include "planner/report/parts.h"
 #include "sim/memory/make_policy.h"
 #include "sim/strategy/access_run.h"
+#include "sim/strategy/control.h"
 #include "sim/strategy/decoder.h"
 #include "sim/strategy/offload_run.h"
 #include "sim/strategy/run_input.h"
+#include "sim/strategy/run_report.h"
 #include "sim/strategy/serving_run.h"
 #include "sim/strategy/system_watch.h"
 
@@ -41,24 +39,6 @@ bool weights_stay_in_file(const Scenario& scenario) {
   return scenario.engine.policy == EnginePolicy::kLlamaCpp
              ? scenario.llama.mapped && !scenario.llama.locked
              : scenario.engine.weights_in == WeightsIn::kFile;
-}
-
-std::optional<IntervalFacts> intervals_of(std::vector<Duration> times) {
-  if (times.empty()) return std::nullopt;
-  std::sort(times.begin(), times.end());
-  const auto rank = [&](size_t percent) { return times[(times.size() * percent + 99) / 100 - 1]; };
-  return IntervalFacts{.p50 = rank(50), .p90 = rank(90), .p99 = rank(99), .longest = times.back()};
-}
-
-// "weights 2.10 GiB, KV cache 128 MiB".
-std::string parts_in_words(const CurvePoint& point) {
-  std::string words;
-  for (const MemoryPart& part : memory_parts()) {
-    if (point.*part.simulated == Bytes{}) continue;
-    if (!words.empty()) words += ", ";
-    words += fmt::format("{} {}", part.label, format_bytes(point.*part.simulated));
-  }
-  return words;
 }
 
 std::vector<Bytes> sizes_of(const std::vector<WeightUnit>& units) {
@@ -94,7 +74,10 @@ class Run {
         watch_(simulation_, scenario),
         store_(simulation_, scenario, plan.units, ledger_, trace_wanted_ ? &trace_ : nullptr) {
     if (!options.curve) ledger_.forget_the_curve();
-    ledger_.listen([this](const CurvePoint& now) { watch_.on_change(now); });
+    ledger_.listen([this](const CurvePoint& now) {
+      watch_.on_change(now);
+      if (control_) control_->on_change(now);
+    });
   }
 
   SimResult result() && {
@@ -109,6 +92,7 @@ class Run {
       report.stalls.weights = accesses.stall();
     } else {
       KvCells cells(scenario_, plan_, store_, ledger_);
+      make_control(*loader, cells);
       Decoder decoder({.simulation = simulation_,
                        .scenario = scenario_,
                        .plan = plan_,
@@ -117,9 +101,11 @@ class Run {
                        .cells = cells,
                        .ledger = ledger_,
                        .trace = trace_wanted_ ? &trace_ : nullptr,
-                       .steps = steps_wanted_ ? &result.steps : nullptr});
+                       .steps = steps_wanted_ ? &result.steps : nullptr,
+                       .between_passes = [this](int64_t next) { adapt_before(next); }});
       decoder.start();
-      run_to_the_end();
+      while (!watch_.killed() && !decoder.ended() && simulation_.step()) {
+      }
       report.stall = decoder.stall();
       report.stalls = {.loading = decoder.loading(),
                        .weights = decoder.stall() - decoder.loading() - decoder.waited_for_cells(),
@@ -134,13 +120,33 @@ class Run {
     fill_facts(report);
     fill_stages(report.stages);
     fill_rates(report);
-    fill_memory(report);
-    if (trace_wanted_) add_counters(report.curve);
+    report_memory(ledger_, watch_, plan_.units, report);
+    if (trace_wanted_) trace_memory(report.curve, trace_);
+    if (!curve_wanted_) report.curve.clear();
     result.trace = std::move(trace_);
     return result;
   }
 
  private:
+  void make_control(WeightLoader& loader, KvCells& cells) {
+    if (scenario_.adapt.empty()) return;
+    control_.emplace(ControlParts{.simulation = simulation_,
+                                  .scenario = scenario_,
+                                  .plan = plan_,
+                                  .input = input_,
+                                  .loader = loader,
+                                  .store = store_,
+                                  .cells = cells,
+                                  .ledger = ledger_,
+                                  .watch = watch_,
+                                  .cache = cache_ ? &*cache_ : nullptr,
+                                  .trace = trace_wanted_ ? &trace_ : nullptr});
+  }
+
+  void adapt_before(int64_t next_pass) {
+    if (control_) control_->before_pass(next_pass);
+  }
+
   // An app that is ended takes its events with it.
   void run_to_the_end() {
     while (!watch_.killed() && simulation_.step()) {
@@ -181,12 +187,7 @@ class Run {
   }
 
   void fill_facts(SimReport& report) const {
-    const PlanReport facts = make_plan_report(scenario_, plan_);
-    report.settings = facts.settings;
-    report.model = facts.model;
-    report.device = facts.device;
-    report.engine = facts.engine;
-    report.strategy = facts.strategy;
+    report_plan(scenario_, plan_, report);
     report.bytes_read = store_.bytes_read();
     if (mapped_) {
       report.page_faults = mapped_->cache.totals().major_faults;
@@ -214,43 +215,6 @@ class Run {
     report.tokens_per_second = tokens * 1e9 / static_cast<double>(decoding.count());
   }
 
-  void fill_memory(SimReport& report) {
-    const Peak& peak = ledger_.peak();
-    report.peak = peak.total;
-    report.peak_time = peak.time;
-    report.peak_step = peak.place.step;
-    report.peak_at = describe(peak.place, plan_.units);
-    const DeviceLimit& limit = report.device.limit;
-    const Verdict answer = verdict(breakdown_of(peak.parts), limit);
-    if (!answer.fits) {
-      report.outcome = SimOutcome::kOverLimit;
-      const bool loading = peak.place.kind == Place::Kind::kLoading;
-      report.reason = fmt::format("peak {} is {} over the limit of {} {} {}; most of it is {}",
-                                  format_bytes(peak.total), format_bytes(peak.total - limit.limit),
-                                  format_bytes(limit.limit), loading ? "while" : "at",
-                                  report.peak_at, label_of_part(answer.binding_term));
-    }
-    if (curve_wanted_) report.curve = ledger_.take_curve();
-    report.events = watch_.events();
-    if (!watch_.killed()) return;
-    report.outcome = SimOutcome::kKilled;
-    report.reason =
-        fmt::format("after {} by {}, {}; resident: {}", format_duration(report.end), watch_.rule(),
-                    describe(ledger_.place(), plan_.units), parts_in_words(ledger_.now()));
-  }
-
-  // A counter for each part of memory, where it changes.
-  void add_counters(const std::vector<CurvePoint>& curve) {
-    for (size_t i = 0; i < curve.size(); ++i) {
-      for (const MemoryPart& part : memory_parts()) {
-        const Bytes value = curve[i].*part.simulated;
-        if (i > 0 && curve[i - 1].*part.simulated == value) continue;
-        trace_.counters.push_back(
-            {.name = std::string(part.label), .time = curve[i].time, .value = value});
-      }
-    }
-  }
-
   const Scenario& scenario_;
   const MemoryPlan& plan_;
   RunInput input_;
@@ -264,12 +228,16 @@ class Run {
   WeightStore store_;
   std::optional<MappedFile> mapped_{};
   std::optional<BlockCache> cache_{};
+  std::optional<Control> control_{};
 };
 
 }  // namespace
 
 Result<SimResult> simulate(const Scenario& scenario, const MemoryPlan& plan, SimOptions options) {
   try {
+    if (scenario.offload && !scenario.adapt.empty()) {
+      return one_error("adapt", "is for runs by a strategy, not for offload", "leave it out");
+    }
     if (scenario.offload) return simulate_offload(scenario, plan, options);
     if (scenario.serving.any()) return simulate_serving(scenario, plan, options);
     Result<RunInput> input = run_input(scenario, plan, options);

@@ -42,6 +42,7 @@ std::vector<SystemWatch::Rule> SystemWatch::rules_of(const Scenario& scenario) {
 SystemWatch::SystemWatch(Simulation& simulation, const Scenario& scenario)
     : simulation_(simulation),
       enforces_(scenario.enforce),
+      tells_states_(scenario.enforce || !scenario.adapt.empty()),
       critical_(scenario.budget.value_or(scenario.device.app_available)) {
   const Bytes margin = share_of(critical_, scenario.margin_ratio);
   approaching_ = critical_ - margin;
@@ -51,7 +52,7 @@ SystemWatch::SystemWatch(Simulation& simulation, const Scenario& scenario)
 }
 
 void SystemWatch::on_change(const CurvePoint& now) {
-  if (killed_ || !enforces_) return;
+  if (killed_) return;
   own_ = now.total() - now.file_backed;
   note_state(own_);
   for (size_t i = 0; i < rules_.size() && !killed_; ++i) {
@@ -75,6 +76,7 @@ void SystemWatch::note_state(Bytes own) {
                                            : State::kOk;
   if (state == state_) return;
   state_ = state;
+  if (!tells_states_ || events_.size() >= kMostStatesTold) return;
   const char* word = state == State::kCritical      ? "critical"
                      : state == State::kApproaching ? "approaching limit"
                                                     : "ok";

@@ -18,6 +18,8 @@
 //   small the rest; 5 GB of mapped weights beside 300 MB of its own live on. Checked by
 //   SystemWatchTest.TheTableInTheHeader.
 //
+// States are told as events with `enforce` or `adapt`, and known without.
+//
 // Above app_available less the margin the state is "approaching", above app_available "critical":
 // the words of Android's Memory Advice. Sources: AOSP notes of lmkd and of Android 17's Memory
 // Limiter, kernel documentation of zram, public EXC_RESOURCE logs; app_available is often an
@@ -37,6 +39,8 @@ namespace tidemark {
 
 // The Memory Limiter waits so long before it ends an app.
 inline constexpr Duration kLimiterGrace = Duration::s(30);
+// A run that is short in every pass would tell it in every pass.
+inline constexpr size_t kMostStatesTold = 10'000;
 
 class SystemWatch {
  public:
@@ -47,7 +51,9 @@ class SystemWatch {
   void on_change(const CurvePoint& now);
 
   bool killed() const { return killed_; }
-  const std::string& rule() const { return rule_; }  // "jetsam: 3.20 GiB of its own over ..."
+  bool is_short() const { return state_ != State::kOk; }  // approaching or critical
+  Bytes approaching() const { return approaching_; }      // the state from above this on
+  const std::string& rule() const { return rule_; }       // "jetsam: 3.20 GiB of its own over ..."
   const std::vector<SimEvent>& events() const { return events_; }
   std::vector<SimEvent>& events() { return events_; }
 
@@ -65,6 +71,7 @@ class SystemWatch {
 
   Simulation& simulation_;
   bool enforces_;
+  bool tells_states_;
   Bytes approaching_{};
   Bytes critical_{};
   std::vector<Rule> rules_{};

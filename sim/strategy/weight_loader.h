@@ -38,6 +38,8 @@ class WeightLoader {
   virtual void prepare(Action on_prepared) { on_prepared(); }
   // `on_resident` runs when the unit of `visit` is in memory, perhaps at once.
   virtual void need(int64_t visit, Action on_resident) = 0;
+  // Between two passes: reads nothing ahead from here on. What it gave up, "" if there was nothing.
+  virtual std::string drop_prefetch() { return ""; }
   // The visit has been computed.
   virtual void done(int64_t /*visit*/) {}
 };

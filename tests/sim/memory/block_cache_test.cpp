@@ -125,5 +125,16 @@ TEST(BlockCacheTest, AWrongVictimIsCaught) {
   EXPECT_THROW(cache.access(kB), InternalError);
 }
 
+// Least recently used first, until the rest fits.
+TEST(BlockCacheTest, ALowerCapacityEvictsAtOnce) {
+  BlockCache cache({Bytes::of(1), Bytes::of(2), Bytes::of(3)}, Bytes::of(6), make_lru(3));
+  for (const UnitId block : {kA, kB, kC, kA}) cache.access(block);
+  EXPECT_EQ(cache.set_capacity(Bytes::of(6)), std::vector<UnitId>{});
+  EXPECT_EQ(cache.set_capacity(Bytes::of(3)), (std::vector<UnitId>{kB, kC}));
+  EXPECT_EQ(cache.capacity(), Bytes::of(3));
+  EXPECT_EQ(cache.access(kC).evicted, std::vector<UnitId>{kA});
+  EXPECT_EQ(cache.stats().evictions, 3);
+}
+
 }  // namespace
 }  // namespace tidemark

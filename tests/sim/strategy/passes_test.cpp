@@ -53,6 +53,18 @@ TEST(PassesTest, NoPassAttendsMoreCellsThanTheContextHas) {
   EXPECT_EQ(passes.at(passes.count() - 1).cells, 102);
 }
 
+TEST(PassesTest, ASmallerUbatchOnTheWay) {
+  Passes passes{.prompt_tokens = 100, .ubatch = 64, .cells_limit = 256, .prefill = 2, .decode = 1};
+  passes.change_ubatch(1, 16);
+  EXPECT_EQ(passes.prefill, 4);
+  EXPECT_EQ(passes.at(1), (Pass{Phase::kPrefill, 1, 16, 80}));
+  EXPECT_EQ(passes.at(3), (Pass{Phase::kPrefill, 3, 4, 100}));
+  EXPECT_EQ(passes.at(4), (Pass{Phase::kDecode, 0, 1, 101}));
+  passes.change_ubatch(2, 8);  // 80 are done: 8, 8, 4
+  EXPECT_EQ(passes.prefill, 5);
+  EXPECT_EQ(passes.at(4), (Pass{Phase::kPrefill, 4, 4, 100}));
+}
+
 TEST(ItineraryTest, VisitsRunOnFromPassToPass) {
   const Itinerary itinerary{.prefill = {UnitId(7), UnitId(8)},
                             .decode = {UnitId(1), UnitId(2), UnitId(3)},

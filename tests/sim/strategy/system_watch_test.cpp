@@ -85,5 +85,17 @@ TEST(SystemWatchTest, StatesOfMemoryAreNoted) {
   EXPECT_THAT(states, ::testing::ElementsAre("approaching limit", "critical", "ok"));
 }
 
+TEST(SystemWatchTest, WithoutEnforceAStateIsKnownAndNotTold) {
+  const Scenario android{.device = device(DeviceOs::kAndroid), .margin_ratio = 0.1};
+  Simulation simulation;
+  SystemWatch watch(simulation, android);
+  EXPECT_EQ(watch.approaching(), 2700_MB);
+  watch.on_change({.runtime = 2700_MB});
+  EXPECT_FALSE(watch.is_short());
+  watch.on_change({.runtime = 2701_MB});
+  EXPECT_TRUE(watch.is_short());
+  EXPECT_TRUE(watch.events().empty());
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -1,0 +1,78 @@
+// What a run gives up when memory gets short: the actions of `adapt`, one between two passes.
+//
+// Memory is short when the process's own memory is above app_available (or the budget) less the
+// margin: the states "approaching limit" and "critical" of system_watch.h. If it was short at any
+// moment of a pass, or still is, the first action of the list that can be taken is taken before the
+// next one, and so again as long as it lasts. Excess: the most it was above that line.
+//
+//   action            what it does                                         it cannot be taken
+//   drop-prefetch     double-buffer, chunked: one slot instead of two;     without one, or again
+//                     mmap: nothing is asked for ahead
+//   shrink-cache      the block cache's capacity falls by the excess       at the least that serves
+//                                                                          every visit; without one
+//   shrink-ubatch     prefill passes to come take half the tokens, the     without any, where the
+//                     arena is that of the plan for so many                arena is not ours to
+//                     plan,
+//                                                                          when it would not shrink
+//   shorten-context   generation stops at the cells reached                before it has begun
+//   spill-kv          so much less of the KV cache stays, its slots for    by engines that keep all
+//                     reading back counted                                 of it; when nothing is
+//                     left
+//
+// Pages of a mapped file are nobody's own memory: the system drops them by itself, so the page
+// cache is not shrunk here. Writing spilled cells out takes no time (kv_cells.h).
+//
+//   A cache of 600 B over layers of 100, 200 and 300 B, a line of 540 B: the first pass fills it,
+//   60 B too much. shrink-cache: 540 B from the second pass on, in which nothing is short.
+//   Checked by ControlTest.ShrinkCache.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/core/trace.h"
+#include "sim/strategy/kv_cells.h"
+#include "sim/strategy/run_input.h"
+#include "sim/strategy/system_watch.h"
+#include "sim/strategy/weight_loader.h"
+
+namespace tidemark {
+
+struct ControlParts {
+  Simulation& simulation;
+  const Scenario& scenario;
+  const MemoryPlan& plan;
+  RunInput& input;  // its passes and itinerary change
+  WeightLoader& loader;
+  WeightStore& store;
+  KvCells& cells;
+  MemoryLedger& ledger;
+  SystemWatch& watch;
+  BlockCache* cache = nullptr;  // null = there is none
+  Trace* trace = nullptr;       // null = none wanted
+};
+
+class Control {
+ public:
+  explicit Control(const ControlParts& parts) : parts_(parts) {}
+
+  // What is resident has changed, and the watch knows.
+  void on_change(const CurvePoint& now);
+  void before_pass(int64_t next);
+
+ private:
+  // What was done, "" when the action cannot be taken.
+  std::string take(AdaptAction action, int64_t next);
+  std::string shrink_cache();
+  std::string shrink_ubatch(int64_t next);
+  std::string shorten_context(int64_t next);
+  std::string spill_kv();
+  Bytes excess() const;
+  void tell(std::string detail, size_t place);
+
+  ControlParts parts_;
+  std::optional<CurvePoint> worst_{};  // since the last pass, when it was short
+  bool has_given_up_ = false;
+};
+
+}  // namespace tidemark
