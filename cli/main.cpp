@@ -216,6 +216,8 @@ void add_simulate(CommandLine& line) {
       "  tidemark simulate llama-2-7b --quant int4 --device iphone-13-pro --enforce\n"
       "  tidemark simulate minicpm-2b --allocators\n"
       "  tidemark simulate --scenario demo-lru --json\n"
+      "  tidemark simulate minicpm-2b --quant int4 --requests 200:0.5 -np 8 -c 8192 --kv-growth "
+      "blocks\n"
       "Exit code 1 when no requested strategy completes within the limit.");
   verb->callback([&line, verb] {
     line.action = [&line, verb] {
