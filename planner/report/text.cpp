@@ -237,11 +237,11 @@ std::string time_lines(const SimReport& report) {
       report.tpot ? fmt::format("then {} per token ({} tok/s)", format_duration(*report.tpot),
                                 format_rate(report.tokens_per_second))
                   : "no time per token below two tokens";
-  out += paragraph("Time", fmt::format("{}, {}, end at {}",
-                                       report.ttft > Duration{}
-                                           ? "first token after " + format_duration(report.ttft)
-                                           : "no first token",
-                                       per_token, format_duration(report.end)));
+  const std::string tokens =
+      report.ttft > Duration{}
+          ? fmt::format("first token after {}, {}", format_duration(report.ttft), per_token)
+          : "no token";
+  out += paragraph("Time", fmt::format("{}, end at {}", tokens, format_duration(report.end)));
   const double whole = static_cast<double>(report.end.count());
   const double waited = whole > 0 ? 100.0 * static_cast<double>(report.stall.count()) / whole : 0.0;
   out += paragraph(

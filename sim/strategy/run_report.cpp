@@ -74,6 +74,23 @@ void trace_memory(const std::vector<CurvePoint>& curve, Trace& trace) {
           {.name = std::string(part.label), .time = curve[i].time, .value = value});
     }
   }
+  const bool in_file = std::any_of(curve.begin(), curve.end(), [](const CurvePoint& point) {
+    return point.file_backed > Bytes{};
+  });
+  if (!in_file) return;
+  for (const CurvePoint& point : curve) {
+    trace.counters.push_back({.name = "resident",
+                              .time = point.time,
+                              .series = {{"committed", point.total() - point.file_backed},
+                                         {"file_backed", point.file_backed}}});
+  }
+}
+
+void trace_events(const std::vector<SimEvent>& events, Trace& trace) {
+  for (const SimEvent& event : events) {
+    if (event.what == "action") continue;  // traced where it is taken
+    trace.instants.push_back({.name = event.what, .time = event.time, .detail = event.detail});
+  }
 }
 
 }  // namespace tidemark

@@ -23,5 +23,7 @@ void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
 
 // A counter for each part of memory, where it changes.
 void trace_memory(const std::vector<CurvePoint>& curve, Trace& trace);
+// States of memory, notices and the end of the run, as instants.
+void trace_events(const std::vector<SimEvent>& events, Trace& trace);
 
 }  // namespace tidemark
