@@ -58,6 +58,10 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "the replay holds the whole embedding", "leave --embedding out");
   checks.require(scenario.trace.empty(), "trace", "the replay makes the model's own passes",
                  "leave the trace out");
+  checks.require(!scenario.serving.any(), "--requests", "the replay runs one prompt",
+                 "leave --requests out");
+  checks.require(scenario.adapt.empty(), "--adapt", "the replay runs the plan as it is",
+                 "leave --adapt out");
   const EngineProfile& engine = scenario.engine;
   checks.require(
       engine.policy == EnginePolicy::kPlanned && engine.activations == ActivationPolicy::kArena,

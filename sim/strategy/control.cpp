@@ -73,7 +73,9 @@ std::string Control::shrink_ubatch(int64_t next) {
       scenario.engine.policy == EnginePolicy::kPlanned && !counts_live_activations(scenario.engine);
   const bool is_announced = scenario.strategy == StrategyKind::kBlockCache &&
                             scenario.cache.policy == CachePolicy::kNextUse;
-  if (next >= passes.prefill || half < scenario.n_seq || !is_ours || is_announced) return "";
+  if (has_least_arena_ || next >= passes.prefill || half < scenario.n_seq || !is_ours ||
+      is_announced)
+    return "";
   Passes after = passes;
   after.change_ubatch(next, half);
   Itinerary itinerary = parts_.input.itinerary;
@@ -85,7 +87,8 @@ std::string Control::shrink_ubatch(int64_t next) {
   smaller.n_ubatch = Tokens(half);
   smaller.n_outputs = std::min(smaller.n_outputs, std::max(half, smaller.n_seq));
   const Result<MemoryPlan> plan = plan_scenario(smaller);
-  if (!plan || plan->breakdown.compute >= parts_.ledger.now().compute) return "";
+  has_least_arena_ = !plan || plan->breakdown.compute >= parts_.ledger.now().compute;
+  if (has_least_arena_) return "";
   passes = after;
   parts_.input.itinerary.prefill_passes = after.prefill;
   parts_.ledger.set_compute(plan->breakdown.compute);

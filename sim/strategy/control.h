@@ -73,6 +73,7 @@ class Control {
   ControlParts parts_;
   std::optional<CurvePoint> worst_{};  // since the last pass, when it was short
   bool has_given_up_ = false;
+  bool has_least_arena_ = false;  // half the ubatch was planned, and is no smaller
 };
 
 }  // namespace tidemark

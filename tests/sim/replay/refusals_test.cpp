@@ -57,6 +57,17 @@ TEST(ReplayRefusals, TokensMustFitTheContext) {
             "  hint: raise --ctx-size, or lower --prompt or --generate\n");
 }
 
+TEST(ReplayRefusals, OnePromptRunsAsItIsPlanned) {
+  Scenario scenario = tiny_scenario();
+  scenario.serving.count = 2;
+  scenario.adapt = {AdaptAction::kDropPrefetch};
+  EXPECT_EQ(refusal(scenario),
+            "error: --requests: the replay runs one prompt\n"
+            "  hint: leave --requests out\n"
+            "error: --adapt: the replay runs the plan as it is\n"
+            "  hint: leave --adapt out\n");
+}
+
 TEST(ReplayRefusals, AMissingScratchFolder) {
   EXPECT_THAT(refusal(tiny_scenario(), "/no/such/folder"),
               HasSubstr("cannot use /no/such/folder: No such file or directory"));
