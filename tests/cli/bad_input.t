@@ -43,7 +43,7 @@ $ tidemark plan ./broken.yaml --device ./device.yaml
 [exit 2]
 $ tidemark plan minicpm-2b --quant int5 -c 010 --device galaxy-s32 --budget 2G --strategy layerwize
 error: --device: there is no device called "galaxy-s32"
-  hint: there are: galaxy-s23, mac-m1-8, demo-3gb, oneplus-12r, pixel-8, orin-nano-8, rpi-5-8-nvme, iphone-15-pro
+  hint: there are: galaxy-s22, galaxy-s23, galaxy-s25, ipcam-512, galaxy-s24-ultra, mac-m1-8, mac-m4-16, oneplus-12, demo-3gb, flexgen-t4, g99-phone, go-phone, laptop-16gb, mate-40-pro, oneplus-12r, pixel-6, pixel-8, pixel-9, rk3588-16, rpi-4-8 and 21 more
 error: --quant: "int5" is not a weight format
   hint: did you mean "int8"?
 error: --ctx-size: "010" has a leading zero
@@ -67,7 +67,7 @@ error: model: is not given
 [exit 2]
 $ tidemark plan nosuch
 error: MODEL: there is no model called "nosuch"
-  hint: there are: gpt2, phi-2, phi-4, yi-34b, gpt2-xl, kimi-k2, mimo-7b, olmo-1b, olmo-7b, phi-1.5, qwen-7b, t5-base, t5-small, bloom-1b7, bloom-7b1, falcon-7b, gemma-2b, gemma-7b, glm-4-9b, gpt-j-6b and 199 more
+  hint: there are: gpt2, phi-2, phi-4, yi-34b, gpt2-xl, kimi-k2, mimo-7b, olmo-1b, olmo-7b, opt-30b, phi-1.5, qwen-7b, t5-base, t5-small, bloom-1b7, bloom-7b1, falcon-7b, gemma-2b, gemma-7b, glm-4-9b and 216 more
 [exit 2]
 $ tidemark plan minicpm-2b --ctxsize 12
 error: The following arguments were not expected: 12 --ctxsize

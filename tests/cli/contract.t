@@ -12,11 +12,14 @@ $ grep -E '"(schema|parameters|kv_cache_bytes|weights_bytes|recurrent_state_byte
     "output_bytes": 491012,
     "runtime_bytes": 8912896,
     "total_bytes": 2920519046
+      {"change": "ctx_size x 2", "compute_bytes": 35983360, "output_bytes": 491012},
+      {"change": "ubatch_size x 2", "compute_bytes": 71966720, "output_bytes": 491012},
+      {"change": "logits of every token", "compute_bytes": 35983360, "output_bytes": 251398144}
     "total_bytes": 8589934592,
 $ python3 -c "import json; m = json.load(open('plan.json'))['memory']; print(m['total_bytes'] == sum(v for k, v in m.items() if k != 'total_bytes'))"
 True
 $ python3 -c "import json; d = json.load(open('plan.json')); print({k: list(d[k]) for k in ('model', 'memory', 'arena', 'device', 'verdict')})"
-{'model': ['name', 'architecture', 'parameters', 'active_parameters', 'layers', 'tensor_bytes'], 'memory': ['weights_bytes', 'kv_cache_bytes', 'recurrent_state_bytes', 'compute_bytes', 'output_bytes', 'runtime_bytes', 'total_bytes'], 'arena': ['planner', 'status', 'peak_bytes', 'lower_bound_bytes', 'no_reuse_bytes', 'buffers', 'phase', 'steps', 'peak_step', 'peak_op'], 'device': ['name', 'total_bytes', 'os_bytes', 'available_bytes', 'margin_bytes', 'limit_bytes', 'limit_rule', 'estimates'], 'verdict': ['fits', 'slack_bytes', 'binding_term']}
+{'model': ['name', 'architecture', 'parameters', 'active_parameters', 'layers', 'tensor_bytes'], 'memory': ['weights_bytes', 'kv_cache_bytes', 'recurrent_state_bytes', 'compute_bytes', 'output_bytes', 'runtime_bytes', 'total_bytes'], 'arena': ['planner', 'status', 'peak_bytes', 'lower_bound_bytes', 'no_reuse_bytes', 'buffers', 'phase', 'steps', 'peak_step', 'peak_op', 'largest_tensor', 'phases', 'scaling'], 'device': ['name', 'total_bytes', 'os_bytes', 'available_bytes', 'margin_bytes', 'limit_bytes', 'limit_rule', 'estimates'], 'verdict': ['fits', 'slack_bytes', 'binding_term']}
 
 # Flag, environment, scenario file, engine profile, default: the strongest wins, and the origin is told.
 $ TIDEMARK_CTX_SIZE=1024 TIDEMARK_QUANT=int8 tidemark plan minicpm-2b -c 2048 --json | grep -E '"(ctx_size|quant|cache_type_k|batch_size)"'
@@ -42,8 +45,8 @@ $ cmp 1.json 2.json && cmp 1.svg 2.svg && cmp 1.trace 2.trace && cmp 1.csv 2.csv
 same
 $ head -c 15 1.svg; echo; head -n 2 1.csv; python3 -c "import json; print(sorted(json.load(open('1.trace'))))"
 <svg xmlns="htt
-t_ns,weights_bytes,kv_cache_bytes,recurrent_state_bytes,compute_bytes,output_bytes,runtime_bytes,total_bytes
-0,141656962,1509949440,0,35983360,491012,8912896,1696993670
+t_ns,weights_bytes,kv_cache_bytes,recurrent_state_bytes,compute_bytes,output_bytes,runtime_bytes,total_bytes,file_backed_bytes,committed_bytes
+0,141656962,1509949440,0,35983360,491012,8912896,1696993670,0,1696993670
 ['displayTimeUnit', 'traceEvents']
 
 # Several values of one flag: results[], exit code 0 when one of them fits.
@@ -77,4 +80,5 @@ Limit      2.55 GiB (available - margin), margin 290 MiB
   layerwise   yes  1.58 GiB  +992 MiB   135 MiB  1.41 GiB  34.3 MiB  8.97 MiB        0 B
 
 Result     1 of 2 fit; lowest total 1.58 GiB
-Estimates  of the device, not measured or published: app_available, memory_bandwidth, compute
+Estimates  of the device, not measured or published: app_available, memory_bandwidth, compute,
+           swap, storage

@@ -76,6 +76,7 @@ Verdict    DOES NOT FIT: 4.11 GiB needed, over the limit of 1.86 GiB, slack -2.2
 Arena      prefill placed by first-fit-by-size: 244 MiB in 6 buffers over 6 steps
            lower bound 244 MiB, gap 0 B (0.0 %): proved optimal
            fullest at step 2 (layer2); 580 MiB without reuse, 2.4 times as much
+           largest there: layer1, 122 MiB
 Estimates  of the device, not measured or published: memory_bandwidth, flash_read, flash_latency,
            compute
 Note       The model is a list of layer sizes: quantization, context and cache types do not change

@@ -138,9 +138,9 @@ $ tidemark list models | grep -E "^  (model|demo-blocks|minicpm-2b|deepseek-r1|j
   jamba-v0.1                     jamba                32     51,570,323,328  bf16
   minicpm-2b                     minicpm              40      2,724,880,896  bf16
 $ tidemark list devices | head -n 3
-  device           memory  for_apps  flash_read  description
-  demo-3gb       2.79 GiB  2.33 GiB    280 MB/s  The 3 GB device of the worked examples: 2.5 GB available, red line 2.25 GB
-  galaxy-s23     8.00 GiB  2.83 GiB   3.19 GB/s  Samsung Galaxy S23 (256 GB), Snapdragon 8 Gen 2, Android
+  device                  memory  for_apps  flash_read  description
+  agx-orin-64           64.0 GiB  58.6 GiB   3.00 GB/s  Jetson AGX Orin (64 GB, NVMe), Linux
+  demo-3gb              2.79 GiB  2.33 GiB    280 MB/s  The 3 GB device of the worked examples: 2.5 GB available, red line 2.25 GB
 $ tidemark list engines | head -n 3
 bare       1: live tensors and nothing else, for worked examples
 formula    1: the textbook's estimates, with the planned numbers beside them
@@ -161,11 +161,13 @@ $ tidemark list engines --format csv | cut -d , -f 1 | uniq -c
 $ tidemark list engines --json | grep -c '"runtime"'
 9
 $ tidemark list strategies
-  strategy       resident                           reads
-  resident       all weights                        once, before the first token
-  layerwise      one weight unit at a time          every unit, every pass, not overlapped
-  double-buffer  two units in slots that alternate  the next unit while this one computes
-  block-cache    what the cache policy keeps        on a miss
+  strategy       resident                                            reads
+  resident       all weights                                         once, before the first token
+  layerwise      one weight unit at a time                           every unit, every pass, not overlapped
+  double-buffer  two units in slots that alternate                   the next unit while this one computes
+  chunked        two chunks: --chunk layers, or parts of a layer     the next chunk while this one computes
+  mmap           pages of the mapped file that the page cache keeps  on a page fault, ahead
+  block-cache    what the cache policy keeps                         on a miss
 $ tidemark list quants | grep -E "^  (quant|as-stored|Q4_K_M|int8|gptq4_g128|mlx4_g64) "
   quant            kind            bits_per_weight  summary
   as-stored        as stored       -                as the model file holds it
