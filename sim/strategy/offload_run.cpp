@@ -9,11 +9,13 @@
 #include "planner/capacity/verdict.h"
 #include "sim/core/server.h"
 #include "sim/strategy/offload_plan.h"
+#include "sim/strategy/run_input.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t kMostLayerVisits = 5'000'000;
+constexpr int64_t kLanes = 6;  // of a trace: a layer has a span in each
 
 class OffloadRun {
  public:
@@ -221,7 +223,7 @@ void fill_memory(const Scenario& scenario, const MemoryPlan& plan,
                               format_bytes(room));
 }
 
-Diagnostics problems_of(const Scenario& scenario, size_t layers) {
+Diagnostics problems_of(const Scenario& scenario, size_t layers, SimOptions options) {
   if (!scenario.device.accelerator) {
     return one_error("offload", "the device states no accelerator", "name one that does");
   }
@@ -229,11 +231,11 @@ Diagnostics problems_of(const Scenario& scenario, size_t layers) {
     return one_error("--prompt", "an offload run begins with a prompt", "give it a token");
   }
   const int64_t passes = std::max<int64_t>(scenario.generate.count(), 1);
-  if (checked_mul(static_cast<int64_t>(layers), passes) <= kMostLayerVisits) return {};
-  return one_error(
-      "--generate",
-      fmt::format("the run would visit more than {} layers", format_count(kMostLayerVisits)),
-      "ask for fewer tokens");
+  const int64_t most = options.trace ? kMostTracedEvents / kLanes : kMostLayerVisits;
+  if (checked_mul(static_cast<int64_t>(layers), passes) <= most) return {};
+  return one_error("--generate",
+                   fmt::format("the run would visit more than {} layers", format_count(most)),
+                   "ask for fewer tokens");
 }
 
 }  // namespace
@@ -242,7 +244,7 @@ Result<SimResult> simulate_offload(const Scenario& scenario, const MemoryPlan& p
                                    SimOptions options) {
   Result<std::vector<OffloadLayer>> layers = offload_layers(scenario, plan);
   if (!layers) return layers.diagnostics();
-  if (Diagnostics problems = problems_of(scenario, layers->size()); !problems.empty()) {
+  if (Diagnostics problems = problems_of(scenario, layers->size(), options); !problems.empty()) {
     return problems;
   }
   SimResult result;
