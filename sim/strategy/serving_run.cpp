@@ -249,7 +249,10 @@ class ServingRun {
     report.intervals = report.serving->between_tokens;
     fill_rates(report);
     report_memory(ledger_, watch_, plan_.units, report);
-    if (trace_wanted_) trace_memory(report.curve, trace_);
+    if (trace_wanted_) {
+      trace_memory(report.curve, trace_);
+      trace_events(report.events, trace_);
+    }
     if (!curve_wanted_) report.curve.clear();
     result.trace = std::move(trace_);
     return result;
