@@ -73,8 +73,8 @@ std::string Control::shrink_ubatch(int64_t next) {
       scenario.engine.policy == EnginePolicy::kPlanned && !counts_live_activations(scenario.engine);
   const bool is_announced = scenario.strategy == StrategyKind::kBlockCache &&
                             scenario.cache.policy == CachePolicy::kNextUse;
-  if (has_least_arena_ || next >= passes.prefill || half < scenario.n_seq || !is_ours ||
-      is_announced)
+  if (has_least_arena_ || next >= passes.prefill || half < std::max(scenario.n_seq, kLeastUbatch) ||
+      !is_ours || is_announced)
     return "";
   Passes after = passes;
   after.change_ubatch(next, half);

@@ -5,19 +5,16 @@
 // moment of a pass, or still is, the first action of the list that can be taken is taken before the
 // next one, and so again as long as it lasts. Excess: the most it was above that line.
 //
-//   action            what it does                                         it cannot be taken
-//   drop-prefetch     double-buffer, chunked: one slot instead of two;     without one, or again
-//                     mmap: nothing is asked for ahead
-//   shrink-cache      the block cache's capacity falls by the excess       at the least that serves
-//                                                                          every visit; without one
-//   shrink-ubatch     prefill passes to come take half the tokens, the     without any, where the
-//                     arena is that of the plan for so many                arena is not ours to
-//                     plan,
-//                                                                          when it would not shrink
-//   shorten-context   generation stops at the cells reached                before it has begun
-//   spill-kv          so much less of the KV cache stays, its slots for    by engines that keep all
-//                     reading back counted                                 of it; when nothing is
-//                     left
+//   action            what it does                                     it cannot be taken
+//   drop-prefetch     double-buffer, chunked: one slot instead of      without one, or again
+//                     two; mmap: nothing is asked for ahead
+//   shrink-cache      the block cache's capacity falls by the excess   without one; at the least
+//                                                                      that serves every visit
+//   shrink-ubatch     prefill passes to come take half the tokens,     below 32 tokens; where the
+//                     the arena is that of the plan for so many        arena is not ours to plan
+//   shorten-context   generation stops at the cells reached            before it has begun
+//   spill-kv          so much less of the KV cache stays; the slots    by engines that keep it all;
+//                     for reading back are counted                     when nothing is left
 //
 // Pages of a mapped file are nobody's own memory: the system drops them by itself, so the page
 // cache is not shrunk here. Writing spilled cells out takes no time (kv_cells.h).
@@ -37,6 +34,9 @@
 #include "sim/strategy/weight_loader.h"
 
 namespace tidemark {
+
+// Below it, a pass costs much and its arena is next to nothing.
+inline constexpr int64_t kLeastUbatch = 32;
 
 struct ControlParts {
   Simulation& simulation;

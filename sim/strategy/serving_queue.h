@@ -17,8 +17,8 @@
 //   2       b 3        a, b        2 2          a 8, b 6     b's first two
 //   3       -          a           3            a 9: a block more, so b is preempted with 2 tokens
 //                                               made; a makes its 4th and ends
-//   4       b 7        -           2            b 7: its prompt and 2 tokens again, the 3rd, the
-//   end Checked by ServingQueueTest.WorkedInTheHeader.
+//   4       b 7        -           2            b 7: its prompt and 2 tokens again, and the 3rd
+//   Checked by ServingQueueTest.WorkedInTheHeader.
 //
 // Whole contexts instead of blocks (`whole_context`): a request takes a block as large as a
 // sequence's context. It is never preempted, and shares nothing.
