@@ -210,11 +210,15 @@ void add_simulate(CommandLine& line) {
       ->option_text("FILE");
   verb->add_flag("--allocators", options.allocators,
                  "Compare heap allocators on the tensors of a pass instead of simulating");
+  verb->add_option("--experts", options.expert_slots,
+                   "Compare caches of so many experts a layer instead of simulating")
+      ->option_text("SLOTS");
   verb->footer(
       "Examples:\n"
       "  tidemark simulate minicpm-2b --quant int4 --strategy resident,layerwise,double-buffer\n"
       "  tidemark simulate llama-2-7b --quant int4 --device iphone-13-pro --enforce\n"
       "  tidemark simulate minicpm-2b --allocators\n"
+      "  tidemark simulate qwen3-30b-a3b --quant int4 --experts 16\n"
       "  tidemark simulate --scenario demo-lru --json\n"
       "  tidemark simulate minicpm-2b --quant int4 --requests 200:0.5 -np 8 -c 8192 --kv-growth "
       "blocks\n"
@@ -223,7 +227,9 @@ void add_simulate(CommandLine& line) {
     line.action = [&line, verb] {
       line.simulate.scenario = scenario_options(*verb, line.flags);
       line.simulate.output = output_options(line.flags);
-      return line.simulate.allocators ? run_allocators(line.simulate) : run_simulate(line.simulate);
+      if (line.simulate.allocators) return run_allocators(line.simulate);
+      if (line.simulate.expert_slots != 0) return run_experts(line.simulate);
+      return run_simulate(line.simulate);
     };
   });
 }

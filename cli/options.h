@@ -50,6 +50,7 @@ struct SimulateOptions {
   std::string curve_file{};
   std::string trace_file{};
   bool allocators = false;
+  int64_t expert_slots = 0;  // 0 = not asked for
 };
 
 struct ReplayCommand {
@@ -66,6 +67,7 @@ struct ListOptions {
 int run_plan(const PlanOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_allocators(const SimulateOptions& options);  // simulate --allocators
+int run_experts(const SimulateOptions& options);     // simulate --experts
 int run_replay(const ReplayCommand& command);
 int run_list(const ListOptions& options);
 
