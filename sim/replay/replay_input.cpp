@@ -62,6 +62,8 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "leave --requests out");
   checks.require(scenario.adapt.empty(), "--adapt", "the replay runs the plan as it is",
                  "leave --adapt out");
+  checks.require(!scenario.offload, "--offload", "the replay runs on the processor alone",
+                 "leave --offload out");
   const EngineProfile& engine = scenario.engine;
   checks.require(
       engine.policy == EnginePolicy::kPlanned && engine.activations == ActivationPolicy::kArena,

@@ -227,6 +227,10 @@ Diagnostics problems_of(const Scenario& scenario, size_t layers, SimOptions opti
   if (!scenario.device.accelerator) {
     return one_error("offload", "the device states no accelerator", "name one that does");
   }
+  if (scenario.serving.any() || !scenario.adapt.empty()) {
+    return one_error("offload", "an offload run has neither requests nor actions",
+                     "leave --requests and --adapt out");
+  }
   if (scenario.prompt.count() == 0) {
     return one_error("--prompt", "an offload run begins with a prompt", "give it a token");
   }

@@ -240,7 +240,8 @@ LayerListSpec layer_list() {
     const int64_t unit = *rc::gen::element<int64_t>(1, 1000, 1024, 1000000, int64_t{1} << 30);
     spec.layers.push_back({.name = "layer" + std::to_string(i),
                            .weights = Bytes::of(unit * number(0, 4000)),
-                           .activation = Bytes::of(unit * number(0, 9))});
+                           .activation = Bytes::of(unit * number(0, 9)),
+                           .operations = unit * number(0, 2)});
   }
   return spec;
 }
