@@ -11,6 +11,10 @@
 
 #include "planner/config/settings.h"
 
+namespace CLI {
+class App;
+}
+
 namespace tidemark::cli {
 
 // 0 yes/done, 1 a negative answer, 2 usage, bad input or failed I/O, 3 internal error.
@@ -65,6 +69,7 @@ struct ListOptions {
 };
 
 int run_plan(const PlanOptions& options);
+void add_simulate_flags(CLI::App& verb, SimulateOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_allocators(const SimulateOptions& options);  // simulate --allocators
 int run_experts(const SimulateOptions& options);     // simulate --experts
