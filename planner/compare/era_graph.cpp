@@ -1,5 +1,6 @@
 #include "planner/compare/era_graph.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -57,6 +58,28 @@ class Rewriter {
            tensor.sources[0] == *tensor.owner && graph_[*tensor.owner].name.starts_with("wqkv");
   }
 
+  // The part that a view looks into, by way of other views.
+  std::optional<TensorId> part_under(const GgmlTensor& tensor) const {
+    const GgmlTensor* seen = &tensor;
+    while (seen->owner && !seen->sources.empty()) {
+      const TensorId source = seen->sources[0];
+      if (graph_[source].owner != tensor.owner) return std::nullopt;  // it writes elsewhere
+      if (is_part(graph_[source])) return source;
+      seen = &graph_[source];
+    }
+    return std::nullopt;
+  }
+
+  // A view of a part becomes one of its copy, which has no gaps between rows. Views take no memory,
+  // so all that matters is that it ends within the copy.
+  void move_into_copy(GgmlTensor& tensor, const GgmlTensor& part) const {
+    const Bytes copy = made_[*tensor.owner].bytes;
+    const Bytes inside = tensor.offset_in_owner - part.offset_in_owner;
+    const int64_t elements = tensor.ne[0] * tensor.ne[1] * tensor.ne[2] * tensor.ne[3];
+    tensor.bytes = std::min({tensor.bytes, Bytes::of(4) * elements, copy});
+    tensor.offset_in_owner = std::clamp(inside, Bytes{}, copy - tensor.bytes);
+  }
+
   void place(size_t i) {
     GgmlTensor tensor = graph_.tensors[i];
     if (is_wide_mask(tensor)) {
@@ -74,8 +97,9 @@ class Rewriter {
       return;
     }
     if (tensor.owner) {
-      if (of_copy) tensor.offset_in_owner = Bytes{};
-      tensor.owner = owners_[(of_copy ? tensor.sources[0] : *tensor.owner).index()];
+      const std::optional<TensorId> part = part_under(tensor);
+      tensor.owner = owners_[part.value_or(*tensor.owner).index()];
+      if (part) move_into_copy(tensor, graph_[*part]);
     }
     tensor.sources = sources_of(tensor);
     if (tensor.op == "GLU" && !era_.gated_units) {

@@ -80,6 +80,58 @@ TEST(EraGraphTest, EachChangeAlone) {
   EXPECT_EQ(bytes_of_leaves(as_of(today(), {.wide_mask = true})), 256 + 32 + 256 + 64);
 }
 
+// Q, K and V of 4 tokens in one product: rows of 48 values, Q the first 16, V the last 16. Q is
+// seen again in another shape, V goes into a cache. Older builds copied the parts.
+GgmlGraph fused_product() {
+  GgmlGraph graph;
+  const TensorId all =
+      add(graph,
+          {.name = "wqkv-0", .op = "MUL_MAT", .ne = {48, 4, 1, 1}, .bytes = 768_B, .sources = {}});
+  const auto part = [&](int64_t first) {
+    GgmlTensor seen = view_of(graph, all, "VIEW", {16, 4, 1, 1});
+    seen.contiguous = false;
+    seen.bytes = Bytes::of(3 * 48 * 4 + 16 * 4);  // from its first value to its last
+    seen.offset_in_owner = Bytes::of(first * 4);
+    return add(graph, std::move(seen));
+  };
+  const TensorId q = part(0);
+  const TensorId v = part(32);
+  GgmlTensor shaped = view_of(graph, q, "RESHAPE", {8, 2, 4, 1});
+  shaped.bytes = graph[q].bytes;
+  const TensorId heads = add(graph, std::move(shaped));
+  GgmlTensor half = view_of(graph, heads, "VIEW", {4, 2, 4, 1});
+  half.bytes = Bytes::of(3 * 48 * 4 + 12 * 4);
+  half.offset_in_owner = Bytes::of(16);
+  add(graph, {.op = "ROPE", .ne = {4, 2, 4, 1}, .bytes = 128_B, .sources = {add(graph, half)}});
+  const TensorId cache = add(
+      graph,
+      {.name = "cache_v_l0", .ne = {64, 1, 1, 1}, .bytes = 256_B, .leaf = true, .external = true});
+  GgmlTensor stored = view_of(graph, cache, "VIEW", {64, 1, 1, 1});
+  stored.op = "CPY";
+  stored.external = true;
+  stored.sources = {v, cache};
+  add(graph, std::move(stored));
+  return graph;
+}
+
+TEST(EraGraphTest, ViewsOfAPartMoveIntoItsCopy) {
+  const GgmlGraph graph = as_of(fused_product(), {.copied_parts = true});
+  // Two copies of 16 x 4 values, and the product itself.
+  int64_t copies = 0;
+  for (const GgmlTensor& tensor : graph.tensors) {
+    if (tensor.op == "CONT") {
+      EXPECT_EQ(tensor.bytes, 256_B);
+      ++copies;
+    }
+    if (tensor.op != "RESHAPE" && tensor.ne[0] != 4) continue;
+    if (tensor.owner) EXPECT_EQ(graph[*tensor.owner].op, "CONT");
+  }
+  EXPECT_EQ(copies, 2);
+  // What is written into the cache still is.
+  EXPECT_EQ(graph[*graph.tensors.back().owner].name, "cache_v_l0");
+  EXPECT_GT(reserve(graph).reserved, 0_B);
+}
+
 TEST(LlamaEraTest, WorkedInTheHeader) {
   const LlamaEra august = era_of({.build = 6209});
   EXPECT_TRUE(august.indexed_rows);
