@@ -62,7 +62,14 @@ class Rows {
     const Result<WeightsInventory> inventory = quantized_weights(scenario.model, scenario.quant);
     check(inventory.ok(), "a planned scenario has weights");
     planned_weights_ = inventory->bytes;
-    planned_units_ = weight_units(*inventory);
+    // The plan's own units: its visits name them.
+    planned_units_ = plan.units;
+    for (WeightUnit& unit : planned_units_) {
+      unit.bytes = {};
+      for (const WeightId id : unit.tensors) {
+        unit.bytes += inventory->tensors.at(id.index()).bytes;
+      }
+    }
   }
 
   std::vector<TextbookRow> make() && {

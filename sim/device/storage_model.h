@@ -28,7 +28,8 @@ class StorageModel {
   // From the completion of one request to that of the next, `depth` >= 1 being kept in flight;
   // rounded up.
   Duration service(Bytes request, ReadOrder order, int64_t depth) const;
-  // `total` bytes in requests of `request` > 0 bytes, the last one smaller.
+  // `total` bytes in requests of `request` > 0 bytes, the last one smaller. One after the other in
+  // the file they are never slower than at random places.
   Duration transfer(Bytes total, Bytes request, ReadOrder order, int64_t depth) const;
 
  private:

@@ -68,13 +68,19 @@ void Decoder::on_cells_resident() {
     return start_step();
   }
   const Duration service = cost().visit(visit_in_pass_, pass_.cells);
-  compute_.request(service, nullptr, [this] { on_visit_computed(); });
+  compute(service, [this] { on_visit_computed(); });
 }
 
 void Decoder::start_step() {
   note_place(step_);
   parts_.ledger.set_compute(live().during.at(step_.index()));
-  compute_.request(cost().step(step_, pass_.cells), nullptr, [this] { on_step_computed(); });
+  compute(cost().step(step_, pass_.cells), [this] { on_step_computed(); });
+}
+
+void Decoder::compute(Duration service, Server::Action on_computed) {
+  service_ = service;
+  service_began_ = parts_.simulation.now();
+  compute_.request(service, nullptr, std::move(on_computed));
 }
 
 void Decoder::on_step_computed() {

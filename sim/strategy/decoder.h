@@ -45,11 +45,17 @@ class Decoder {
   void start();
 
   bool ended() const { return ended_; }
-  Duration ttft() const { return ttft_; }    // end of the last prefill pass
-  Duration stall() const { return stall_; }  // compute waiting for weights
-  Duration computed() const { return compute_.busy(); }
+  Duration ttft() const { return ttft_; }  // end of the last prefill pass
+  // Compute waiting, also when the run was ended while it waited.
+  Duration stall() const { return is_waiting() ? stall_ + waited_so_far() : stall_; }
+  // Up to now, also within an op.
+  Duration computed() const {
+    if (compute_.in_service() == 0) return compute_.busy();
+    return compute_.busy() - service_ + (parts_.simulation.now() - service_began_);
+  }
   Duration waited_for_cells() const { return waited_for_cells_; }
-  Duration loading() const { return loading_; }          // of the stall: before the first op
+  // Of the stall: before the first op.
+  Duration loading() const { return compute_.busy() == Duration{} ? stall() : loading_; }
   Duration first_layer() const { return first_layer_; }  // its weights are ready
   const std::vector<Duration>& decode_times() const { return decode_times_; }
 
@@ -70,6 +76,9 @@ class Decoder {
   const LiveBytes& live() const;
   const PassCost& cost();
   bool holds_a_layer(const UnitUse& use) const;
+  bool is_waiting() const { return compute_.in_service() == 0 && !ended_; }
+  Duration waited_so_far() const { return parts_.simulation.now() - waiting_since_; }
+  void compute(Duration service, Server::Action on_computed);
   void note_place(StepIndex step);
   void note_computed_steps(int64_t count);
   void trace_span(const char* lane, std::string name, SimTime since);
@@ -94,6 +103,8 @@ class Decoder {
   SimTime waiting_since_{};
   SimTime visit_started_{};
   Duration ttft_{};
+  Duration service_{};  // of the op, or the visit, that computes
+  SimTime service_began_{};
   Duration stall_{};
   Duration loading_{};
   Duration waited_for_cells_{};

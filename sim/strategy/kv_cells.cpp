@@ -34,6 +34,17 @@ std::optional<Bytes> kv_kept(const Scenario& scenario) {
   return scenario.engine.kv_spill == KvSpill::kNone ? std::nullopt : scenario.kv_resident;
 }
 
+Bytes most_kv_held(const Scenario& scenario, const MemoryPlan& plan, const Passes& passes) {
+  const std::optional<Bytes> kept = kv_kept(scenario);
+  if (!scenario.kv_in_blocks && !kept) return plan.breakdown.kv_cache;
+  Simulation nothing_runs;
+  MemoryLedger ledger(nothing_runs, {});
+  WeightStore store(nothing_runs, scenario, plan.units, ledger, nullptr);
+  KvCells cells(scenario, plan, store, ledger);
+  cells.begin_pass(passes.at(passes.count() - 1));
+  return ledger.now().kv_cache;
+}
+
 KvCells::KvCells(const Scenario& scenario, const MemoryPlan& plan, WeightStore& store,
                  MemoryLedger& ledger)
     : scenario_(scenario),

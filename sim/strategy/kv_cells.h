@@ -31,6 +31,9 @@ namespace tidemark {
 // What stays of the cache in memory; nothing is said when all of it does.
 std::optional<Bytes> kv_kept(const Scenario& scenario);
 
+// The most that a run of these passes holds of the cache at once.
+Bytes most_kv_held(const Scenario& scenario, const MemoryPlan& plan, const Passes& passes);
+
 class KvCells {
  public:
   using Action = std::function<void()>;

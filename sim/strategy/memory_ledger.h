@@ -26,7 +26,8 @@ struct Place {
   int64_t step = 0;  // counted over all passes
 };
 
-// "prefill 0, blk.3", "access 7, embed", "decode 4" of a negative unit, or "loading weights" before the first pass.
+// "prefill 0, blk.3", "access 7, embed", "decode 4" of a negative unit, or "loading weights" before
+// the first pass.
 std::string describe(const Place& place, const std::vector<WeightUnit>& units);
 
 struct Peak {

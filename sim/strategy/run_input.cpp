@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "planner/base/units.h"
+#include "planner/capacity/verdict.h"
 #include "sim/strategy/decoder.h"
 
 namespace tidemark {
@@ -77,6 +78,22 @@ void check_device(const DeviceSpec& device, Diagnostics& problems) {
   }
 }
 
+// As planned, and what the run leaves of the cache of keys and values.
+Bytes cache_capacity_of(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
+  if (scenario.cache.capacity > Bytes{} || input.is_access_list) return plan.cache_capacity;
+  const Bytes left = plan.breakdown.kv_cache - most_kv_held(scenario, plan, input.passes);
+  if (left <= Bytes{}) return plan.cache_capacity;
+  Bytes everything;
+  Bytes largest;
+  for (const WeightUnit& unit : plan.units) {
+    everything += unit.bytes;
+    largest = std::max(largest, unit.bytes);
+  }
+  const DeviceLimit limit = device_limit(scenario.device, scenario.margin_ratio, scenario.budget);
+  const Bytes beside = plan.breakdown.total() - plan.breakdown.weights - left;
+  return std::clamp(limit.limit - beside, std::min(largest, everything), everything);
+}
+
 void check_cache(const Scenario& scenario, const MemoryPlan& plan, RunInput& input,
                  Diagnostics& problems) {
   input.pinned.assign(plan.units.size(), false);
@@ -90,7 +107,6 @@ void check_cache(const Scenario& scenario, const MemoryPlan& plan, RunInput& inp
   }
   if (!problems.empty()) return;
   const Bytes least = least_cache_capacity(input.itinerary, plan.units, input.pinned);
-  input.cache_capacity = plan.cache_capacity;
   if (input.cache_capacity >= least) return;
   // A capacity nobody asked for gives way: that the run then needs more than the limit is an
   // answer, not an error.
@@ -193,6 +209,9 @@ Result<RunInput> run_input(const Scenario& scenario, const MemoryPlan& plan, Sim
   } else {
     input.passes = passes_of(scenario, plan);
     input.itinerary = itinerary_of(plan, input.passes);
+  }
+  if (keeps_what_fits(scenario.strategy)) {
+    input.cache_capacity = cache_capacity_of(scenario, plan, input);
   }
   if (scenario.strategy == StrategyKind::kBlockCache) check_cache(scenario, plan, input, problems);
   check_amount(scenario, plan, input, options, problems);

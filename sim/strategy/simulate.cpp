@@ -157,8 +157,9 @@ class Run {
   }
 
   void fill_stages(StageFacts& stages) const {
-    stages.read = store_.reading();
-    stages.initialise = store_.initialising();
+    // What is under way when a run is ended is counted up to its end.
+    stages.read = std::min(store_.reading(), simulation_.now());
+    stages.initialise = std::min(store_.initialising(), simulation_.now());
     const std::pair<Duration, const char*> busy[] = {
         {stages.read, "read"}, {stages.initialise, "initialise"}, {stages.compute, "compute"}};
     stages.limited_by =
@@ -177,7 +178,7 @@ class Run {
       case StrategyKind::kChunked:
         return make_double_buffer_loader(store_, input_.itinerary);
       case StrategyKind::kMmap:
-        mapped_.emplace(scenario_, plan_.units, plan_.cache_capacity);
+        mapped_.emplace(scenario_, plan_.units, input_.cache_capacity);
         mapped_->on_device = units_on_device(scenario_, plan_.units, plan_.weights);
         return make_mmap_loader(store_, input_.itinerary, *mapped_, ledger_);
       case StrategyKind::kBlockCache:

@@ -319,6 +319,22 @@ TEST(SimulateLawsTest, InfiniteBandwidthGivesTheComputingTime) {
   }
 }
 
+// Also a run that was ended in the middle of something: it computed or it waited.
+TEST(SimulateLawsTest, AKilledRunComputedOrWaitedUntilItsEnd) {
+  EXPECT_TRUE(rc::check("stall + compute == end", [] {
+    const StrategyKind strategy = *rc::gen::element(
+        StrategyKind::kResident, StrategyKind::kLayerwise, StrategyKind::kDoubleBuffer);
+    Scenario scenario = random_scenario(strategy);
+    scenario.enforce = true;
+    scenario.device.app_available = Bytes::of(*rc::gen::inRange(1, 4000));
+    const SimReport report = run(scenario).report;
+    RC_ASSERT(report.stages.compute + report.stall == report.end);
+    RC_ASSERT(report.stalls.loading + report.stalls.weights + report.stalls.kv_cache ==
+              report.stall);
+    RC_ASSERT(report.stages.read <= report.end);
+  }));
+}
+
 // A resident run that completes still does with more memory on the device.
 TEST(SimulateLawsTest, MoreMemoryNeverMakesResidentFail) {
   EXPECT_TRUE(rc::check("completed stays completed", [] {
