@@ -175,6 +175,19 @@ std::string row_name(const SimReport& report, const RowLabels& labels) {
   return name;
 }
 
+// What is to be said of every run. What only some strategies ignore, others heed.
+std::string shared_notes(std::span<const SimReport> reports) {
+  std::vector<std::string> shared;
+  for (const std::string& note : reports.front().notes) {
+    if (std::all_of(reports.begin(), reports.end(), [&](const SimReport& report) {
+          return std::find(report.notes.begin(), report.notes.end(), note) != report.notes.end();
+        })) {
+      shared.push_back(note);
+    }
+  }
+  return notes_section(shared);
+}
+
 std::string closing_lines(std::span<const SimReport> reports) {
   std::string out;
   const RowLabels labels = row_labels(reports);
@@ -186,7 +199,8 @@ std::string closing_lines(std::span<const SimReport> reports) {
   const auto completed = [](const SimReport& r) { return r.outcome == SimOutcome::kCompleted; };
   const SimReport* lowest = best_of(reports, completed, [](const SimReport& r) { return r.peak; });
   if (lowest == nullptr)
-    return out + paragraph("Result", "NONE of these completes within the limit");
+    return out + paragraph("Result", "NONE of these completes within the limit") +
+           shared_notes(reports);
   std::string text =
       fmt::format("lowest peak {}: {}", format_bytes(lowest->peak), row_name(*lowest, labels));
   const auto decoded = [&](const SimReport& r) { return completed(r) && r.tpot.has_value(); };
@@ -195,7 +209,8 @@ std::string closing_lines(std::span<const SimReport> reports) {
     text += fmt::format("; fastest decode {} tok/s: {}", format_rate(fastest->tokens_per_second),
                         row_name(*fastest, labels));
   }
-  return out + paragraph("Result", text + "; among those that complete within the limit");
+  return out + paragraph("Result", text + "; among those that complete within the limit") +
+         shared_notes(reports);
 }
 
 std::string closing_lines(std::span<const PlanReport> reports) {

@@ -9,6 +9,7 @@
 #include "planner/base/units.h"
 #include "planner/model/state.h"
 #include "planner/report/parts.h"
+#include "planner/report/run_notes.h"
 
 namespace tidemark {
 namespace {
@@ -161,25 +162,6 @@ std::string context_note(const Scenario& scenario) {
   if (trained == 0 || scenario.cells_per_sequence() <= trained) return "";
   return fmt::format("The context of {} tokens is longer than the {} the model was trained for.",
                      format_count(scenario.cells_per_sequence()), format_count(trained));
-}
-
-// Settings that were stated, but mean nothing to this engine.
-std::string ignored_note(const Scenario& scenario) {
-  std::vector<std::string_view> ignored;
-  if (scenario.engine.policy != EnginePolicy::kLlamaCpp) {
-    ignored = {"n_gpu_layers", "cpu_moe",   "n_cpu_moe",     "override_tensor",   "tensor_split",
-               "split_mode",   "main_gpu",  "no_op_offload", "no_mmap",           "mlock",
-               "repack",       "no_repack", "mmproj",        "no_mmproj_offload", "model_draft"};
-  }
-  if (scenario.engine.kv_spill == KvSpill::kNone) ignored.emplace_back("kv_resident");
-  std::string names;
-  for (const Setting& setting : scenario.settings) {
-    for (const std::string_view key : ignored) {
-      if (setting.key == key) names += (names.empty() ? "" : ", ") + setting.key;
-    }
-  }
-  if (names.empty()) return "";
-  return fmt::format("Engine {} has no such choices and ignores: {}.", scenario.engine.name, names);
 }
 
 void add_llama_notes(const Scenario& scenario, const LlamaPlan& llama,

@@ -258,6 +258,7 @@ struct SimReport {
   std::optional<IntervalFacts> intervals{};  // undefined below two tokens
   std::optional<ServingFacts> serving{};     // several requests only
   std::vector<SimEvent> events{};
+  std::vector<std::string> notes{};  // settings without effect; what is not run
   std::vector<CurvePoint> curve{};
 };
 

@@ -296,7 +296,8 @@ std::string to_text(const SimReport& report, TextStyle style) {
   out += cache_line(report);
   if (report.serving) out += serving_section(*report.serving);
   out += event_lines(report);
-  return out + estimates_line(report.device);
+  out += estimates_line(report.device);
+  return out + notes_section(report.notes);
 }
 
 }  // namespace tidemark

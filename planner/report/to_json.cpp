@@ -277,6 +277,7 @@ Json document(const SimReport& report) {
   json["token_intervals"] = intervals_json(report.intervals);
   if (report.serving) json["serving"] = serving_json(*report.serving);
   json["events"] = events_json(report.events);
+  if (!report.notes.empty()) json["notes"] = report.notes;
   json["curve"] = curve_json(report.curve);
   return json;
 }

@@ -6,6 +6,7 @@
 
 #include "planner/base/units.h"
 #include "planner/report/parts.h"
+#include "planner/report/run_notes.h"
 
 namespace tidemark {
 namespace {
@@ -30,6 +31,7 @@ void report_plan(const Scenario& scenario, const MemoryPlan& plan, SimReport& re
   report.device = facts.device;
   report.engine = facts.engine;
   report.strategy = facts.strategy;
+  report.notes = run_notes(scenario, plan);
 }
 
 std::optional<IntervalFacts> intervals_of(std::vector<Duration> times) {

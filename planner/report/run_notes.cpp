@@ -1,0 +1,85 @@
+#include "planner/report/run_notes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace tidemark {
+namespace {
+
+bool is_stated(const Setting& setting) { return !setting.origin.starts_with("default"); }
+
+// Those of `keys` that were stated, joined by commas.
+std::string stated_of(const Scenario& scenario, std::span<const std::string_view> keys) {
+  std::string names;
+  for (const Setting& setting : scenario.settings) {
+    if (!is_stated(setting) || std::ranges::find(keys, setting.key) == keys.end()) continue;
+    names += (names.empty() ? "" : ", ") + setting.key;
+  }
+  return names;
+}
+
+std::string strategy_note(const Scenario& scenario) {
+  std::vector<std::string_view> ignored;
+  if (scenario.strategy != StrategyKind::kChunked) ignored.emplace_back("chunk");
+  if (scenario.strategy != StrategyKind::kMmap) ignored.emplace_back("prefetch");
+  if (!keeps_what_fits(scenario.strategy)) ignored.emplace_back("cache_size");
+  if (scenario.strategy != StrategyKind::kBlockCache) {
+    ignored.emplace_back("cache_policy");
+    ignored.emplace_back("pinned");
+  }
+  const std::string names = stated_of(scenario, ignored);
+  if (names.empty()) return "";
+  return fmt::format("Strategy {} has no such choices and ignores: {}.", name_of(scenario.strategy),
+                     names);
+}
+
+// Towers and encoders are phases of the plan that a run does not make.
+std::string encode_note(const MemoryPlan& plan) {
+  std::string names;
+  for (const PhasePlan& phase : plan.encodes) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(phase));
+  }
+  if (names.empty()) return "";
+  return fmt::format("Not run, so in neither time nor reads: {}.", names);
+}
+
+std::string encoder_note(const Scenario& scenario) {
+  const TransformerSpec* spec = scenario.model.transformer();
+  if (spec == nullptr || spec->is_causal) return "";
+  return "The model is an encoder: the first token stands for its output, and passes after it for "
+         "more inputs of one token.";
+}
+
+}  // namespace
+
+std::string ignored_note(const Scenario& scenario) {
+  std::vector<std::string_view> ignored;
+  if (scenario.engine.policy != EnginePolicy::kLlamaCpp) {
+    ignored = {"n_gpu_layers", "cpu_moe",   "n_cpu_moe",     "override_tensor",   "tensor_split",
+               "split_mode",   "main_gpu",  "no_op_offload", "no_mmap",           "mlock",
+               "repack",       "no_repack", "mmproj",        "no_mmproj_offload", "model_draft"};
+  }
+  if (scenario.engine.kv_spill == KvSpill::kNone) ignored.emplace_back("kv_resident");
+  std::string names;
+  for (const Setting& setting : scenario.settings) {
+    for (const std::string_view key : ignored) {
+      if (setting.key == key) names += (names.empty() ? "" : ", ") + setting.key;
+    }
+  }
+  if (names.empty()) return "";
+  return fmt::format("Engine {} has no such choices and ignores: {}.", scenario.engine.name, names);
+}
+
+std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {
+  std::vector<std::string> notes;
+  for (std::string note : {ignored_note(scenario), strategy_note(scenario), encode_note(plan),
+                           encoder_note(scenario)}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,18 @@
+// What a reader must know about settings that do nothing, and about what a simulated run leaves
+// out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/capacity/memory_plan.h"
+
+namespace tidemark {
+
+// Settings that were stated, but mean nothing to this engine; "" when there are none.
+std::string ignored_note(const Scenario& scenario);
+
+// Of a simulation: that, what the strategy ignores, and what of the model is not run.
+std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan);
+
+}  // namespace tidemark
