@@ -124,7 +124,9 @@ TEST(EraGraphTest, ViewsOfAPartMoveIntoItsCopy) {
       ++copies;
     }
     if (tensor.op != "RESHAPE" && tensor.ne[0] != 4) continue;
-    if (tensor.owner) EXPECT_EQ(graph[*tensor.owner].op, "CONT");
+    if (tensor.owner) {
+      EXPECT_EQ(graph[*tensor.owner].op, "CONT");
+    }
   }
   EXPECT_EQ(copies, 2);
   // What is written into the cache still is.

@@ -303,7 +303,9 @@ TEST(StackGraphLaws, WhatHoldsForEveryLayerKind) {
       for (size_t i = 0; i < is_read.size(); ++i) {
         const WeightTensor& tensor = weights.tensors[i];
         const bool is_cross = tensor.name.find("cross") != std::string::npos;
-        if (!is_cross) EXPECT_EQ(is_read[i], tensor.stack == 0) << kind.name << tensor.name;
+        if (!is_cross) {
+          EXPECT_EQ(is_read[i], tensor.stack == 0) << kind.name << tensor.name;
+        }
       }
       int64_t unread = 0;
       for (const Tensor& tensor : graph.tensors()) {
