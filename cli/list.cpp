@@ -111,14 +111,15 @@ Listing list_sweeps() {
 Listing list_strategies() {
   return {
       .columns = {"strategy", "resident", "reads"},
-      .rows = {{"resident", "all weights", "once, before the first token"},
-               {"layerwise", "one weight unit at a time", "every unit, every pass, not overlapped"},
-               {"double-buffer", "two units in slots that alternate",
-                "the next unit while this one computes"},
-               {"chunked", "two chunks: --chunk layers, or parts of a layer",
-                "the next chunk while this one computes"},
-               {"mmap", "pages of the mapped file that the page cache keeps", "on a page fault, ahead"},
-               {"block-cache", "what the cache policy keeps", "on a miss"}}};
+      .rows = {
+          {"resident", "all weights", "once, before the first token"},
+          {"layerwise", "one weight unit at a time", "every unit, every pass, not overlapped"},
+          {"double-buffer", "two units in slots that alternate",
+           "the next unit while this one computes"},
+          {"chunked", "two chunks: --chunk layers, or parts of a layer",
+           "the next chunk while this one computes"},
+          {"mmap", "pages of the mapped file that the page cache keeps", "on a page fault, ahead"},
+          {"block-cache", "what the cache policy keeps", "on a miss"}}};
 }
 
 std::string kind_word(QuantKind kind) {

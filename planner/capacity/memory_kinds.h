@@ -7,9 +7,9 @@
 //   Checked by MemoryKindsTest.MappedAndRepacked.
 //
 //   mnn, Qwen2-7B, int8 keys and fp8 values, 1,000 tokens of 4,096 used, --kv-resident '8 MiB': the
-//   cache reserves 28 x 1,026 x 4,096 B; 28,728,000 B are resident, 8,388,608 B of them private, the
-//   others pages of a file; needed are the private ones and one layer, 1,026,000 B.
-//   Checked by ShippedEngines.MnnSpillsTheCache.
+//   cache reserves 28 x 1,026 x 4,096 B; 28,728,000 B are resident, 8,388,608 B of them private,
+//   the others pages of a file; needed are the private ones and one layer, 1,026,000 B. Checked by
+//   ShippedEngines.MnnSpillsTheCache.
 #pragma once
 
 #include <optional>

@@ -140,8 +140,8 @@ struct Scenario {
   std::vector<std::string>
       trace{};                // unit names to access in order, instead of the model's own passes
   double margin_ratio = 0.1;  // of what is available
-  std::optional<Bytes> budget{};  // replaces the device limit
-  bool enforce = false;           // the system ends a run that holds too much
+  std::optional<Bytes> budget{};     // replaces the device limit
+  bool enforce = false;              // the system ends a run that holds too much
   std::vector<AdaptAction> adapt{};  // given up in this order when memory nears the limit
   ServingChoices serving{};          // several requests instead of one prompt
   Tokens prompt{128};
