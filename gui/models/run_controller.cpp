@@ -30,7 +30,7 @@ RunResult run_chain(const SettingMap& settings) {
   const Result<MemoryPlan> plan = plan_scenario(*scenario);
   if (!plan) return {.problems = plan.diagnostics()};
   RunResult result{.plan = make_plan_report(*scenario, *plan)};
-  result.plan.arena.scalings = arena_scaling(*scenario, *plan);
+  result.plan->arena.scalings = arena_scaling(*scenario, *plan);
   Result<SimResult> simulated = simulate(*scenario, *plan);
   if (simulated) {
     result.simulation = std::move(std::move(simulated).value().report);
