@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -156,6 +157,7 @@ class Pipeline {
 PipelineOutcome simgrid_in_child(const PipelineJobs& jobs) {
   int ends[2] = {};
   if (pipe(ends) != 0) std::abort();
+  std::fflush(stdout);  // else the child prints it again
   const pid_t child = fork();
   if (child == 0) {
     const PipelineOutcome outcome = simgrid_pipeline(jobs);
