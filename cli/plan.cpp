@@ -22,6 +22,10 @@ int run_plan(const PlanOptions& options) {
     return fail(one_error("--show", "shows one plan, but the settings list several",
                           "give one value to each setting"));
   }
+  if (!options.show.empty() && options.output.format != OutputFormat::kTable) {
+    return fail(one_error("--show", "prints a stage as text and knows no other format",
+                          "leave --format out; `--show problem` is CSV already"));
+  }
   std::vector<PlanReport> reports;
   for (const Scenario& scenario : *scenarios) {
     const Result<MemoryPlan> plan = plan_scenario(scenario);

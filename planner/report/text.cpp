@@ -251,12 +251,17 @@ std::string time_lines(const SimReport& report) {
 }
 
 std::string cache_line(const SimReport& report) {
-  if (report.cache_hits == 0 && report.cache_misses == 0 && report.page_faults == 0) return "";
+  if (report.cache_hits > 0 || report.cache_misses > 0) {
+    return paragraph(
+        "Cache",
+        fmt::format("{} hits, {} misses, hit rate {}, {} evictions",
+                    format_count(report.cache_hits), format_count(report.cache_misses),
+                    format_hit_rate(report.hit_rate), format_count(report.cache_evictions)));
+  }
+  if (report.page_faults == 0 && report.minor_faults == 0) return "";
   return paragraph(
-      "Cache", fmt::format("{} hits, {} misses, hit rate {}, {} evictions, {} page faults",
-                           format_count(report.cache_hits), format_count(report.cache_misses),
-                           format_hit_rate(report.hit_rate), format_count(report.cache_evictions),
-                           format_count(report.page_faults)));
+      "Pages", fmt::format("{} faults that waited for a read, {} that did not",
+                           format_count(report.page_faults), format_count(report.minor_faults)));
 }
 
 }  // namespace

@@ -199,3 +199,7 @@ $ tidemark list quants --json | head -n 8
     {"quant": "as-stored", "kind": "as stored", "bits_per_weight": "-", "summary": "as the model file holds it"},
     {"quant": "F32", "kind": "GGUF file type", "bits_per_weight": "32.00", "summary": "GGUF file type, matrices f32"},
     {"quant": "F16", "kind": "GGUF file type", "bits_per_weight": "16.00", "summary": "GGUF file type, matrices f16"},
+$ tidemark plan minicpm-2b --show kinds --json
+error: --show: prints a stage as text and knows no other format
+  hint: leave --format out; `--show problem` is CSV already
+[exit 2]
