@@ -8,8 +8,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<DeviceOs, 4> kSystems{DeviceOs::kLinux, DeviceOs::kAndroid, DeviceOs::kIos,
-                                           DeviceOs::kMacos};
+constexpr std::array<SystemKind, 4> kSystems{SystemKind::kLinux, SystemKind::kAndroid,
+                                             SystemKind::kIos, SystemKind::kMacos};
 constexpr std::array<ReadOrder, 2> kOrders{ReadOrder::kSequential, ReadOrder::kRandom};
 
 template <typename Kinds>
@@ -22,22 +22,24 @@ std::optional<typename Kinds::value_type> find_kind(const Kinds& kinds, std::str
 
 }  // namespace
 
-std::string_view name_of(DeviceOs os) {
+std::string_view name_of(SystemKind os) {
   switch (os) {
-    case DeviceOs::kLinux:
+    case SystemKind::kLinux:
       return "linux";
-    case DeviceOs::kAndroid:
+    case SystemKind::kAndroid:
       return "android";
-    case DeviceOs::kIos:
+    case SystemKind::kIos:
       return "ios";
-    case DeviceOs::kMacos:
+    case SystemKind::kMacos:
       return "macos";
   }
   check(false, "every system has a name");
   return {};
 }
 
-std::optional<DeviceOs> parse_device_os(std::string_view name) { return find_kind(kSystems, name); }
+std::optional<SystemKind> parse_system_kind(std::string_view name) {
+  return find_kind(kSystems, name);
+}
 
 BytesPerSecond DeviceSpec::cached_rate() const {
   return cached_read.value_or(

@@ -18,9 +18,9 @@ namespace tidemark {
 enum class DeviceIsa { kUnknown, kArm, kX86 };
 
 // Whose rules decide when an app has too much.
-enum class DeviceOs { kLinux, kAndroid, kIos, kMacos };
-std::string_view name_of(DeviceOs os);  // "linux", "android", "ios", "macos"
-std::optional<DeviceOs> parse_device_os(std::string_view name);
+enum class SystemKind { kLinux, kAndroid, kIos, kMacos };
+std::string_view name_of(SystemKind os);  // "linux", "android", "ios", "macos"
+std::optional<SystemKind> parse_system_kind(std::string_view name);
 
 enum class ReadOrder { kSequential, kRandom };
 std::string_view name_of(ReadOrder order);  // "sequential", "random"
@@ -52,7 +52,7 @@ struct DeviceSpec {
   Duration page_fault{};                        // without a read; zero = not counted
   std::optional<BytesPerSecond> cached_read{};  // read() of what the page cache holds
   DeviceIsa isa = DeviceIsa::kUnknown;
-  DeviceOs os = DeviceOs::kLinux;
+  SystemKind os = SystemKind::kLinux;
   Bytes swap{};  // compressed memory or a swap file: bytes it may take in
   std::optional<Accelerator> accelerator{};
   std::vector<std::string> estimates{};  // keys whose value is an estimate

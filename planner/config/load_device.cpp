@@ -54,16 +54,16 @@ DeviceIsa read_isa(YamlMap& map) {
   return DeviceIsa::kUnknown;
 }
 
-DeviceOs read_os(YamlMap& map) {
-  if (!map.has("os")) return DeviceOs::kLinux;
+SystemKind read_os(YamlMap& map) {
+  if (!map.has("os")) return SystemKind::kLinux;
   const std::optional<std::string> name = map.text("os");
-  if (!name) return DeviceOs::kLinux;
-  const std::optional<DeviceOs> os = parse_device_os(*name);
+  if (!name) return SystemKind::kLinux;
+  const std::optional<SystemKind> os = parse_system_kind(*name);
   if (!os) {
     map.error("os", fmt::format("{} is not a system", in_quotes(*name)),
               "linux, android, ios or macos");
   }
-  return os.value_or(DeviceOs::kLinux);
+  return os.value_or(SystemKind::kLinux);
 }
 
 StoragePoint read_storage_point(YamlMap& entry) {

@@ -15,13 +15,13 @@ std::vector<SystemWatch::Rule> SystemWatch::rules_of(const Scenario& scenario) {
   std::vector<Rule> rules;
   if (scenario.budget) rules.push_back({.name = "cgroup", .limit = *scenario.budget});
   switch (device.os) {
-    case DeviceOs::kIos:
+    case SystemKind::kIos:
       if (device.app_hard_limit) {
         rules.push_back({.name = "jetsam, per-process limit", .limit = *device.app_hard_limit});
       }
       rules.push_back({.name = "jetsam, memory pressure", .limit = available});
       break;
-    case DeviceOs::kAndroid:
+    case SystemKind::kAndroid:
       if (device.app_hard_limit) {
         rules.push_back({.name = "MemoryLimiter:AnonSwap",
                          .limit = *device.app_hard_limit + device.swap,
@@ -29,10 +29,10 @@ std::vector<SystemWatch::Rule> SystemWatch::rules_of(const Scenario& scenario) {
       }
       rules.push_back({.name = "lmkd, critical stall", .limit = available + device.swap / 2});
       break;
-    case DeviceOs::kLinux:
+    case SystemKind::kLinux:
       rules.push_back({.name = "OOM killer", .limit = available + device.swap});
       break;
-    case DeviceOs::kMacos:
+    case SystemKind::kMacos:
       rules.push_back({.name = "memory pressure", .limit = available + device.swap});
       break;
   }

@@ -149,7 +149,7 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
     text.add("device.storage.depth", depth);
     text.add("device.storage.rate", rate.count());
   }
-  if (os != DeviceOs::kLinux) text.add("device.os", name_of(os));
+  if (os != SystemKind::kLinux) text.add("device.os", name_of(os));
   if (page_fault > Duration{}) text.add("device.page_fault", page_fault.count());
   if (cached_read) text.add("device.cached_read", cached_read->count());
   if (swap > Bytes{}) text.add("device.swap", swap);

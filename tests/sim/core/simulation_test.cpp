@@ -69,7 +69,7 @@ TEST_P(SimulationTest, ACancelledEventDoesNotRun) {
   EXPECT_EQ(story, "ac");
 }
 
-TEST_P(SimulationTest, CancellingTwiceOrAfterTheFactSaysFalse) {
+TEST_P(SimulationTest, CancellingAgainOrAfterTheFactSaysFalse) {
   const EventId ran = simulation.after(Duration::ns(1), [] {});
   simulation.run();
   const EventId waiting = simulation.after(Duration::ns(1), [] {});

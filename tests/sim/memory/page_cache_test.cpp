@@ -140,7 +140,7 @@ TEST(PageCacheTest, MemoryGoesWithRunsNotPages) {
 // move over behind them, so that six are active and six not. B's 14 pages drop 8 + 14 - 12 = 10:
 // four of B, the two of A, four of B. These two come back five and six drops after they went, and
 // six pages are active: they join them.
-TEST(PageCacheTest, WhatIsUsedTwiceOutlivesWhatIsUsedOnce) {
+TEST(PageCacheTest, WhatIsUsedAgainOutlivesWhatIsUsedOnce) {
   PageCache cache({.limit = 12 * 4_KiB});
   const FileId a = cache.add_file(8 * 4_KiB);
   const FileId b = cache.add_file(32 * 4_KiB);

@@ -340,8 +340,8 @@ TEST(SimulateLawsTest, MoreMemoryNeverMakesResidentFail) {
   EXPECT_TRUE(rc::check("completed stays completed", [] {
     Scenario scenario = random_scenario(StrategyKind::kResident);
     scenario.enforce = *rc::gen::arbitrary<bool>();
-    scenario.device.os =
-        *rc::gen::element(DeviceOs::kLinux, DeviceOs::kAndroid, DeviceOs::kIos, DeviceOs::kMacos);
+    scenario.device.os = *rc::gen::element(SystemKind::kLinux, SystemKind::kAndroid,
+                                           SystemKind::kIos, SystemKind::kMacos);
     scenario.device.app_available = Bytes::of(*rc::gen::inRange(1, 8000));
     const bool completed = run(scenario).report.outcome == SimOutcome::kCompleted;
     scenario.device.app_available += Bytes::of(*rc::gen::inRange(0, 8000));

@@ -10,7 +10,7 @@ using literals::operator""_GB;
 using literals::operator""_MB;
 using ::testing::HasSubstr;
 
-DeviceSpec device(DeviceOs os) {
+DeviceSpec device(SystemKind os) {
   return {.ram_total = 8_GB, .app_available = 3_GB, .os = os, .swap = 2_GB};
 }
 
@@ -25,7 +25,7 @@ std::string end_of(const Scenario& scenario, Bytes own, Bytes mapped = {}) {
 }
 
 TEST(SystemWatchTest, TheTableInTheHeader) {
-  Scenario phone{.device = device(DeviceOs::kIos), .enforce = true};
+  Scenario phone{.device = device(SystemKind::kIos), .enforce = true};
   phone.device.app_hard_limit = 2_GB;
   EXPECT_EQ(end_of(phone, 2_GB), "");
   EXPECT_EQ(end_of(phone, 2_GB + 1_MB), "jetsam, per-process limit");
@@ -34,7 +34,7 @@ TEST(SystemWatchTest, TheTableInTheHeader) {
   EXPECT_EQ(end_of(phone, 3_GB), "");
   EXPECT_EQ(end_of(phone, 3_GB + 1_MB), "jetsam, memory pressure");
 
-  Scenario android{.device = device(DeviceOs::kAndroid), .enforce = true};
+  Scenario android{.device = device(SystemKind::kAndroid), .enforce = true};
   // 3 GB and what compressing the others' 2 GB to half gives back.
   EXPECT_EQ(end_of(android, 4_GB), "");
   EXPECT_EQ(end_of(android, 4_GB + 1_MB), "lmkd, critical stall");
@@ -42,7 +42,7 @@ TEST(SystemWatchTest, TheTableInTheHeader) {
   EXPECT_EQ(end_of(android, 3_GB), "");  // 1 GB and 2 GB of swap
   EXPECT_EQ(end_of(android, 3_GB + 1_MB), "MemoryLimiter");
 
-  Scenario linux_box{.device = device(DeviceOs::kLinux), .enforce = true};
+  Scenario linux_box{.device = device(SystemKind::kLinux), .enforce = true};
   EXPECT_EQ(end_of(linux_box, 5_GB), "");
   EXPECT_EQ(end_of(linux_box, 5_GB + 1_MB), "OOM killer");
   linux_box.budget = 1_GB;
@@ -53,7 +53,7 @@ TEST(SystemWatchTest, TheTableInTheHeader) {
 }
 
 TEST(SystemWatchTest, TheMemoryLimiterWaitsHalfAMinute) {
-  Scenario android{.device = device(DeviceOs::kAndroid), .enforce = true};
+  Scenario android{.device = device(SystemKind::kAndroid), .enforce = true};
   android.device.app_hard_limit = 500_MB;
   android.device.swap = {};
   Simulation simulation;
@@ -74,7 +74,7 @@ TEST(SystemWatchTest, TheMemoryLimiterWaitsHalfAMinute) {
 TEST(SystemWatchTest, StatesOfMemoryAreNoted) {
   // 10 % of 3 GB are kept free: approaching from 2.7 GB on, critical from 3 GB on.
   const Scenario android{
-      .device = device(DeviceOs::kAndroid), .margin_ratio = 0.1, .enforce = true};
+      .device = device(SystemKind::kAndroid), .margin_ratio = 0.1, .enforce = true};
   Simulation simulation;
   SystemWatch watch(simulation, android);
   for (const Bytes own : {2700_MB, 2701_MB, 2900_MB, 3001_MB, 100_MB}) {
@@ -86,7 +86,7 @@ TEST(SystemWatchTest, StatesOfMemoryAreNoted) {
 }
 
 TEST(SystemWatchTest, WithoutEnforceAStateIsKnownAndNotTold) {
-  const Scenario android{.device = device(DeviceOs::kAndroid), .margin_ratio = 0.1};
+  const Scenario android{.device = device(SystemKind::kAndroid), .margin_ratio = 0.1};
   Simulation simulation;
   SystemWatch watch(simulation, android);
   EXPECT_EQ(watch.approaching(), 2700_MB);
