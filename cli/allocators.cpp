@@ -4,6 +4,7 @@
 #include "options.h"
 #include "planner/base/units.h"
 #include "planner/report/tables.h"
+#include "render.h"
 #include "sim/strategy/allocator_table.h"
 
 namespace tidemark::cli {
@@ -48,16 +49,6 @@ int run_allocators(const SimulateOptions& options) {
   if (!plan) return fail(plan.diagnostics());
   const PhasePlan& phase = plan->largest();
   const Listing listing = allocator_listing(phase);
-  switch (options.output.format) {
-    case OutputFormat::kJson:
-      return emit(options.output, to_json(listing, "allocators"), kYes);
-    case OutputFormat::kCsv:
-      return emit(options.output, to_csv(listing), kYes);
-    case OutputFormat::kMarkdown:
-      return emit(options.output, to_markdown(listing), kYes);
-    case OutputFormat::kTable:
-      break;
-  }
   const std::string head = fmt::format(
       "{} buffers of {}'s {} in the order of its steps, {} without reuse\n"
       "internal: of what is held, what nobody asked for, when most is asked for; external: of "
@@ -67,7 +58,7 @@ int run_allocators(const SimulateOptions& options) {
       "A TLB of 1,024 entries reaches 4 MiB of small pages, 2 GiB of large ones.\n\n",
       format_count(static_cast<int64_t>(phase.buffers.size())), scenarios->front().model.name,
       name_of(phase.phase), format_bytes(no_reuse_bytes(phase.problem)));
-  return emit(options.output, head + to_text(listing), kYes);
+  return emit(options.output, render(listing, "allocators", options.output, head), kYes);
 }
 
 }  // namespace tidemark::cli

@@ -4,6 +4,7 @@
 #include "options.h"
 #include "planner/base/units.h"
 #include "planner/report/tables.h"
+#include "render.h"
 #include "sim/strategy/expert_table.h"
 
 namespace tidemark::cli {
@@ -46,16 +47,6 @@ int run_experts(const SimulateOptions& options) {
                                       routing.n_expert)));
   }
   const Listing listing = expert_listing(scenario, *shape, slots);
-  switch (options.output.format) {
-    case OutputFormat::kJson:
-      return emit(options.output, to_json(listing, "experts"), kYes);
-    case OutputFormat::kCsv:
-      return emit(options.output, to_csv(listing), kYes);
-    case OutputFormat::kMarkdown:
-      return emit(options.output, to_markdown(listing), kYes);
-    case OutputFormat::kTable:
-      break;
-  }
   const std::string head = fmt::format(
       "{} on {}: {} layers of {} experts of {}, {} used by a token\n"
       "{} slots a layer keep {} in memory, of {} in all\n"
@@ -65,7 +56,7 @@ int run_experts(const SimulateOptions& options) {
       format_bytes(shape->expert), routing.n_used, slots,
       format_bytes(shape->expert * slots * routing.n_layer),
       format_bytes(shape->expert * routing.n_expert * routing.n_layer));
-  return emit(options.output, head + to_text(listing), kYes);
+  return emit(options.output, render(listing, "experts", options.output, head), kYes);
 }
 
 }  // namespace tidemark::cli

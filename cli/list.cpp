@@ -14,6 +14,7 @@
 #include "planner/model/weights.h"
 #include "planner/report/engine_listing.h"
 #include "planner/report/tables.h"
+#include "render.h"
 
 namespace tidemark::cli {
 namespace {
@@ -186,17 +187,7 @@ int run_list(const ListOptions& options) {
   if (topic == std::end(kTopics)) return fail(unknown_topic(options.what));
   if (topic->make == nullptr) return run_list_engines(options.output);
   const Listing listing = topic->make();
-  switch (options.output.format) {
-    case OutputFormat::kJson:
-      return emit(options.output, to_json(listing, options.what), kYes);
-    case OutputFormat::kCsv:
-      return emit(options.output, to_csv(listing), kYes);
-    case OutputFormat::kMarkdown:
-      return emit(options.output, to_markdown(listing), kYes);
-    case OutputFormat::kTable:
-      break;
-  }
-  return emit(options.output, to_text(listing), kYes);
+  return emit(options.output, render(listing, options.what, options.output), kYes);
 }
 
 }  // namespace tidemark::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "options.h"
+#include "planner/report/tables.h"
 #include "planner/report/writers.h"
 
 namespace tidemark::cli {
@@ -32,6 +33,22 @@ std::string render(const std::vector<Report>& reports, const OutputOptions& outp
   return render(reports, output, [&](TextStyle style) {
     return reports.size() == 1 ? to_text(reports.front(), style) : to_comparison(reports, style);
   });
+}
+
+// A plain table; `head` stands above it where people read it.
+inline std::string render(const Listing& listing, const std::string& what,
+                          const OutputOptions& output, const std::string& head = "") {
+  switch (output.format) {
+    case OutputFormat::kJson:
+      return to_json(listing, what);
+    case OutputFormat::kCsv:
+      return to_csv(listing);
+    case OutputFormat::kMarkdown:
+      return to_markdown(listing);
+    case OutputFormat::kTable:
+      break;
+  }
+  return head + to_text(listing);
 }
 
 }  // namespace tidemark::cli
