@@ -13,6 +13,18 @@ Bytes magnitude(Bytes bytes) { return bytes < Bytes{} ? Bytes{} - bytes : bytes;
 
 }  // namespace
 
+std::string_view name_of(ReplayEnd end) {
+  switch (end) {
+    case ReplayEnd::kCompleted:
+      return "completed";
+    case ReplayEnd::kKilled:
+      return "killed";
+    case ReplayEnd::kRefused:
+      return "refused";
+  }
+  return "";
+}
+
 Bytes peak_tolerance(Bytes predicted) { return std::max(predicted / 100, 1_MiB); }
 
 Bytes step_tolerance(Bytes predicted) { return std::max(predicted / 50, 4_MiB); }
@@ -46,8 +58,9 @@ bool steps_are_close(const ReplayReport& report) {
 
 bool passed(const ReplayReport& report) {
   const bool complete = std::ssize(report.steps) == report.planned_steps;
-  return report.outputs_match && !report.corruption && complete && peak_is_close(report) &&
-         steps_are_close(report);
+  return report.end == ReplayEnd::kCompleted && report.outputs_match && !report.corruption &&
+         complete && peak_is_close(report) && steps_are_close(report) &&
+         report.predicted_cache == report.measured_cache;
 }
 
 std::string describe(const Corruption& corruption) {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/report/report.h"
@@ -42,6 +43,29 @@ struct Corruption {
   bool operator==(const Corruption&) const = default;
 };
 
+enum class ReplayEnd {
+  kCompleted,  // also of a run that a corruption stopped
+  kKilled,     // by the system, for want of memory
+  kRefused,    // the system did not give it the memory it asked for
+};
+std::string_view name_of(ReplayEnd end);  // "completed", "killed", "refused"
+
+// A limit that the system enforced.
+struct ReplayLimit {
+  Bytes limit{};
+  std::string mechanism{};         // "control group, version 1"
+  std::string counts{};            // what it counts, in words
+  std::optional<Bytes> highest{};  // the most it counted; unknown where the system does not say
+};
+
+// Of a block cache.
+struct CacheCounts {
+  int64_t hits = 0;
+  int64_t misses = 0;
+  int64_t evictions = 0;
+  bool operator==(const CacheCounts&) const = default;
+};
+
 struct ReplayReport {
   std::vector<Setting> settings{};
   ModelFacts model{};
@@ -60,7 +84,15 @@ struct ReplayReport {
   std::optional<Corruption> corruption{};
   std::vector<int32_t> tokens{};  // sampled, in order
   Bytes bytes_read{};
-  Duration wall{};  // reading and computing, not measuring
+  Duration wall{};        // reading and computing, not measuring
+  std::string weights{};  // where they come from: "made up from seed 0"
+  ReplayEnd end = ReplayEnd::kCompleted;
+  // What a run was doing that did not complete: "prefill 0, reading blk.3".
+  std::string end_place{};
+  std::optional<ReplayLimit> limit{};
+  std::string cache_policy{};  // block-cache only, as the two below
+  std::optional<CacheCounts> predicted_cache{};
+  std::optional<CacheCounts> measured_cache{};
 };
 
 Bytes peak_tolerance(Bytes predicted);
@@ -73,7 +105,8 @@ const ReplayStep* worst_step(const ReplayReport& report);
 Bytes error_of(const ReplayStep& step);  // measured - predicted
 bool peak_is_close(const ReplayReport& report);
 bool steps_are_close(const ReplayReport& report);
-// Outputs right, all steps done, errors within their tolerances.
+// Outputs right, all steps done, errors within their tolerances, a cache that did what was
+// predicted.
 bool passed(const ReplayReport& report);
 
 std::string describe(const Corruption& corruption);

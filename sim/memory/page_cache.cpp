@@ -310,14 +310,26 @@ Bytes PageCache::reclaim(Bytes bytes) {
 Bytes PageCache::resident() const { return impl_->resident() * impl_->options.page; }
 
 Bytes PageCache::resident(FileId file) const {
+  Bytes sum;
+  for (const Interval<Bytes>& range : resident_ranges(file)) sum += range.upper - range.lower;
+  return sum;
+}
+
+std::vector<Interval<Bytes>> PageCache::resident_ranges(FileId file) const {
+  const Bytes page = impl_->options.page;
   const int64_t end = impl_->pages.pages_of(file.value());
-  int64_t sum = 0;
-  for (int64_t page = 0; page < end;) {
-    const PageRuns::Run run = impl_->pages.from(file.value(), page);
-    if (is_resident(run.state)) sum += run.pages.upper - page;
-    page = run.pages.upper;
+  std::vector<Interval<Bytes>> ranges;
+  for (int64_t at = 0; at < end;) {
+    const PageRuns::Run run = impl_->pages.from(file.value(), at);
+    const int64_t upper = std::min(run.pages.upper, end);
+    if (is_resident(run.state)) {
+      const bool goes_on = !ranges.empty() && ranges.back().upper == page * at;
+      if (!goes_on) ranges.push_back({page * at, page * at});
+      ranges.back().upper = page * upper;
+    }
+    at = upper;
   }
-  return sum * impl_->options.page;
+  return ranges;
 }
 
 Bytes PageCache::rss(ViewId view) const {

@@ -106,6 +106,8 @@ class PageCache {
 
   Bytes resident() const;
   Bytes resident(FileId file) const;
+  std::vector<Interval<Bytes>> resident_ranges(
+      FileId file) const;  // whole pages, from front to back
   Bytes rss(ViewId view) const;
   // Each page shared out among those that map it; rounded down for each number of them.
   Bytes pss(ViewId view) const;
