@@ -11,6 +11,7 @@
 #include "planner/base/bytes.h"
 #include "planner/base/quantity.h"
 #include "planner/capacity/accelerator.h"
+#include "planner/capacity/op_rate.h"
 
 namespace tidemark {
 
@@ -51,6 +52,9 @@ struct DeviceSpec {
   Bytes page_size{};
   Duration page_fault{};                        // without a read; zero = not counted
   std::optional<BytesPerSecond> cached_read{};  // read() of what the page cache holds
+  std::optional<BytesPerSecond> mapped_read{};   // of a mapped file front to back, faults included
+  std::optional<BytesPerSecond> fresh_memory{};  // pages made for what is read; none = no time
+  std::vector<OpRate> op_rates{};  // kernels measured on it: they win over the roofline
   DeviceIsa isa = DeviceIsa::kUnknown;
   SystemKind os = SystemKind::kLinux;
   Bytes swap{};  // compressed memory or a swap file: bytes it may take in

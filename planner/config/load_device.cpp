@@ -6,6 +6,7 @@
 
 #include "planner/config/load_accelerator.h"
 #include "planner/config/load_common.h"
+#include "planner/config/load_op_rates.h"
 
 namespace tidemark {
 namespace {
@@ -149,6 +150,9 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   device.page_size = read_page_size(*map);
   if (map->has("page_fault")) device.page_fault = map->duration("page_fault").value_or(Duration{});
   if (map->has("cached_read")) device.cached_read = map->bandwidth("cached_read");
+  if (map->has("mapped_read")) device.mapped_read = map->bandwidth("mapped_read");
+  if (map->has("fresh_memory")) device.fresh_memory = map->bandwidth("fresh_memory");
+  device.op_rates = read_op_rates(*map);
   device.isa = read_isa(*map);
   device.os = read_os(*map);
   if (map->has("swap")) device.swap = map->bytes("swap").value_or(Bytes{});

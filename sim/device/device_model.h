@@ -6,6 +6,10 @@
 //   20,000 ns: it waits for memory. At 500,000 operations it takes 50,000 ns: it waits for
 //   arithmetic.
 //
+// Where a device's kernels were measured (planner/capacity/op_rate.h), their times stand in place
+// of the arithmetic; memory still bounds them. They attend causally: a token's own cells and those
+// before it.
+//
 // Why these two and where they end: docs/explanation/time-model.md. Checked by
 // DeviceModelTest.ReadByHand and RooflineByHand.
 #pragma once
@@ -26,6 +30,7 @@ struct OpWork {
   Bytes state_read_per_cell{};
   int64_t most_cells = 0;  // attended, whatever the context; 0 = all
   Bytes state_moved{};     // whatever the context and the tokens
+  OpSize size{};           // without what depends on the cells
 };
 
 OpWork op_work(const Graph& graph, const Op& op);

@@ -136,7 +136,8 @@ void add_offload(CanonicalText& text, const OffloadChoices& offload) {
 void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
                memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, page_fault,
-               cached_read, isa, os, swap, accelerator, estimates] = device;
+               cached_read, mapped_read, fresh_memory, op_rates, isa, os, swap, accelerator,
+               estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
@@ -152,6 +153,12 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   if (os != SystemKind::kLinux) text.add("device.os", name_of(os));
   if (page_fault > Duration{}) text.add("device.page_fault", page_fault.count());
   if (cached_read) text.add("device.cached_read", cached_read->count());
+  if (mapped_read) text.add("device.mapped_read", mapped_read->count());
+  if (fresh_memory) text.add("device.fresh_memory", fresh_memory->count());
+  for (const auto& [kind, tokens, rate, output_rate, overhead] : op_rates) {
+    text.add("device.op_rate", fmt::format("{} {} {} {} {}", name_of(kind), tokens, rate.count(),
+                                           output_rate.count(), overhead.count()));
+  }
   if (swap > Bytes{}) text.add("device.swap", swap);
   if (accelerator) add_accelerator(text, *accelerator);
   text.add("device.compute", compute.count());
