@@ -12,6 +12,7 @@
 #include "planner/base/ids.h"
 #include "planner/capacity/device_spec.h"
 #include "planner/capacity/offload_choices.h"
+#include "planner/capacity/residency_choices.h"
 #include "planner/capacity/run_choices.h"
 #include "planner/engine/engine_profile.h"
 #include "planner/engine/llama_cpp/llama_model_buffers.h"
@@ -59,7 +60,7 @@ struct LoadChoices {
   BytesPerSecond initialise{};  // parse, checksum, dequantize, repack what was read; 0 = no time
   bool overlaps = true;         // the next read begins while the last one is initialised
   bool is_cached = false;       // the file lies in the page cache when the run begins
-  int64_t prefetch = 0;         // mmap: units asked for ahead of the one that computes
+  int64_t prefetch = 0;         // mmap, block-cache: units asked for ahead of the one that computes
   int64_t chunk_layers = 1;     // chunked: layers of a chunk
   int64_t chunk_parts = 1;      // or parts of a layer; one of the two is 1
   bool operator==(const LoadChoices&) const = default;
@@ -137,6 +138,7 @@ struct Scenario {
   LoadChoices load{};
   std::optional<OffloadChoices> offload{};  // instead of a strategy
   CacheChoices cache{};
+  ResidencyChoices residency{};
   std::vector<std::string>
       trace{};                // unit names to access in order, instead of the model's own passes
   double margin_ratio = 0.1;  // of what is available

@@ -16,6 +16,7 @@
 #include "planner/config/load_any_model.h"
 #include "planner/config/load_choices.h"
 #include "planner/config/offload_settings.h"
+#include "planner/config/residency_settings.h"
 #include "planner/config/run_choices.h"
 #include "planner/config/setting_reader.h"
 #include "planner/model/quantized_weights.h"
@@ -84,6 +85,7 @@ class Resolver {
     tokens();
     read_kv_growth(read_, scenario_);
     read_load_choices(read_, is_layer_list(), scenario_.load);
+    scenario_.residency = read_residency(read_);
     read_offload(read_, scenario_);
     block_cache();
     scenario_.adapt = read_adapt(read_);

@@ -228,6 +228,57 @@ struct SimEvent {
   bool operator==(const SimEvent&) const = default;
 };
 
+// Units read before they were asked for; block-cache with a prefetch only.
+struct PrefetchFacts {
+  int64_t begun = 0;
+  int64_t late = 0;  // asked for while they were being read
+  int64_t lost = 0;  // evicted before they were asked for
+};
+
+// What one process has of a mapped file and of its own, from `time` on.
+struct ProcessPoint {
+  Duration time{};
+  Bytes rss{};
+  Bytes pss{};  // each page of the file shared out among those that map it
+};
+
+// One of several processes over one mapped file.
+struct ProcessFacts {
+  Duration start{};
+  Duration ttft{};  // since it started
+  std::optional<Duration> tpot{};
+  Bytes own{};  // anonymous memory
+  Bytes rss{};  // when the last process has ended
+  Bytes pss{};
+  Bytes bytes_read{};
+  int64_t page_faults = 0;
+  int64_t minor_faults = 0;
+  std::vector<ProcessPoint> curve{};
+};
+
+// Experts that come and go. SimReport's cache counts are of all passes, these of decode passes.
+struct ExpertFacts {
+  int64_t layers = 0;
+  int64_t experts = 0;  // of a layer
+  int64_t used = 0;     // by a token
+  Bytes expert{};
+  int64_t slots = 0;  // of each layer; 0 = one cache for all of them
+  Bytes capacity{};   // of all caches
+  int64_t hits = 0;
+  int64_t misses = 0;
+  std::optional<Bytes> read_per_token{};  // undefined without a decode pass
+};
+
+// Feed-forward rows that are not kept.
+struct ColdRowFacts {
+  int64_t neurons = 0;  // of all layers
+  int64_t kept = 0;     // of them
+  Bytes cold{};         // in storage only
+  Bytes request{};      // the largest of one neuron
+  int64_t requests_per_token = 0;
+  Bytes read_per_token{};
+};
+
 struct SimReport {
   std::vector<Setting> settings{};
   ModelFacts model{};
@@ -257,6 +308,10 @@ struct SimReport {
   StageFacts stages{};
   std::optional<IntervalFacts> intervals{};  // undefined below two tokens
   std::optional<ServingFacts> serving{};     // several requests only
+  std::optional<PrefetchFacts> prefetch{};
+  std::vector<ProcessFacts> processes{};  // several processes only
+  std::optional<ExpertFacts> experts{};   // --expert-cache only
+  std::optional<ColdRowFacts> rows{};     // --hot-rows only
   std::vector<SimEvent> events{};
   std::vector<std::string> notes{};  // settings without effect; what is not run
   std::vector<CurvePoint> curve{};

@@ -24,10 +24,12 @@ std::string stated_of(const Scenario& scenario, std::span<const std::string_view
 std::string strategy_note(const Scenario& scenario) {
   std::vector<std::string_view> ignored;
   if (scenario.strategy != StrategyKind::kChunked) ignored.emplace_back("chunk");
-  if (scenario.strategy != StrategyKind::kMmap) ignored.emplace_back("prefetch");
+  if (!keeps_what_fits(scenario.strategy)) ignored.emplace_back("prefetch");
   if (!keeps_what_fits(scenario.strategy)) ignored.emplace_back("cache_size");
+  const bool has_cache =
+      scenario.strategy == StrategyKind::kBlockCache || scenario.residency.caches_experts();
+  if (!has_cache) ignored.emplace_back("cache_policy");
   if (scenario.strategy != StrategyKind::kBlockCache) {
-    ignored.emplace_back("cache_policy");
     ignored.emplace_back("pinned");
   }
   const std::string names = stated_of(scenario, ignored);

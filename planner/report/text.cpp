@@ -9,6 +9,7 @@
 #include "planner/report/engine_text.h"
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
+#include "planner/report/residency_text.h"
 #include "planner/report/sections.h"
 #include "planner/report/writers.h"
 
@@ -215,16 +216,19 @@ std::string stage_line(const SimReport& report) {
 std::string event_lines(const SimReport& report) {
   constexpr size_t kMostEvents = 20;
   std::string out;
+  size_t shown = 0;
+  size_t left = 0;
   for (const SimEvent& event : report.events) {
-    if (out.empty()) out = "\nEvents\n";
+    if (event.what == kProgress) continue;
+    if (shown == kMostEvents) {
+      ++left;
+      continue;
+    }
+    if (shown++ == 0) out = "\nEvents\n";
     out += fmt::format("  {:>10}  {}: {}\n", format_duration(event.time), event.what,
                        one_line(event.detail));
-    if (&event - report.events.data() + 1 == kMostEvents) break;
   }
-  if (report.events.size() > kMostEvents) {
-    out +=
-        fmt::format("  and {} more; --json lists them all\n", report.events.size() - kMostEvents);
-  }
+  if (left > 0) out += fmt::format("  and {} more; --json lists them all\n", left);
   return out;
 }
 
@@ -254,9 +258,10 @@ std::string cache_line(const SimReport& report) {
   if (report.cache_hits > 0 || report.cache_misses > 0) {
     return paragraph(
         "Cache",
-        fmt::format("{} hits, {} misses, hit rate {}, {} evictions",
+        fmt::format("{} hits, {} misses, hit rate {}, {} evictions{}",
                     format_count(report.cache_hits), format_count(report.cache_misses),
-                    format_hit_rate(report.hit_rate), format_count(report.cache_evictions)));
+                    format_hit_rate(report.hit_rate), format_count(report.cache_evictions),
+                    prefetch_words(report)));
   }
   if (report.page_faults == 0 && report.minor_faults == 0) return "";
   return paragraph(
@@ -299,6 +304,7 @@ std::string to_text(const SimReport& report, TextStyle style) {
   out += outcome_line(report, style);
   out += time_lines(report);
   out += cache_line(report);
+  out += residency_section(report);
   if (report.serving) out += serving_section(*report.serving);
   out += event_lines(report);
   out += estimates_line(report.device);

@@ -7,6 +7,7 @@
 #include "planner/report/json_document.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
+#include "planner/report/residency_json.h"
 #include "planner/report/tables.h"
 #include "planner/report/writers.h"
 
@@ -275,6 +276,7 @@ Json document(const SimReport& report) {
                         {"first_layer_ns", report.stages.first_layer.count()},
                         {"limited_by", report.stages.limited_by}};
   json["token_intervals"] = intervals_json(report.intervals);
+  add_residency_json(report, json);
   if (report.serving) json["serving"] = serving_json(*report.serving);
   json["events"] = events_json(report.events);
   if (!report.notes.empty()) json["notes"] = report.notes;

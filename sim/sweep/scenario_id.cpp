@@ -252,6 +252,21 @@ void add_load(CanonicalText& text, const LoadChoices& load) {
   text.add("load.chunk_parts", chunk_parts);
 }
 
+// Rows kept from before these were there are of runs without them.
+void add_residency(CanonicalText& text, const ResidencyChoices& residency) {
+  const auto& [split_files, split_size, processes, expert_slots, expert_bytes, rows] = residency;
+  if (split_files > 0) text.add("residency.split_files", split_files);
+  if (split_size > Bytes{}) text.add("residency.split_size", split_size);
+  if (processes > 1) text.add("residency.processes", processes);
+  if (expert_slots > 0) text.add("residency.expert_slots", expert_slots);
+  if (expert_bytes > Bytes{}) text.add("residency.expert_bytes", expert_bytes);
+  if (!rows) return;
+  const auto& [kept_ppm, read_ppm, bundled] = *rows;
+  text.add("residency.rows.kept", kept_ppm);
+  text.add("residency.rows.read", read_ppm);
+  text.add("residency.rows.bundled", int64_t{bundled});
+}
+
 // Where a trace was read does not matter, what it says does.
 void add_serving(CanonicalText& text, const ServingChoices& serving) {
   const auto& [file, trace, count, per_million_seconds, kv_pool] = serving;
@@ -279,7 +294,7 @@ std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
                n_outputs, type_k, type_v, kv_resident, kv_in_blocks, kv_block, type_act,
                flash_attention, kv_unified, swa_full, llama, planner, op_order, strategy, load,
-               offload, cache, trace, margin_ratio, budget, enforce, adapt, serving, prompt,
+               offload, cache, residency, trace, margin_ratio, budget, enforce, adapt, serving, prompt,
                generate, seed, model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
@@ -313,6 +328,7 @@ std::string canonical_text(const Scenario& scenario) {
   for (const AdaptAction action : adapt) text.add("adapt", name_of(action));
   add_serving(text, serving);
   add_cache(text, cache);
+  add_residency(text, residency);
   for (const std::string& unit : trace) text.add("trace", unit);
   text.add("margin_ratio", margin_ratio);
   if (budget) text.add("budget", *budget);
