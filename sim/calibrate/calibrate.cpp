@@ -1,0 +1,267 @@
+#include "sim/calibrate/calibrate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "planner/base/units.h"
+#include "sim/calibrate/fit.h"
+#include "sim/calibrate/machine.h"
+#include "sim/calibrate/memory.h"
+#include "sim/replay/mapping.h"
+
+namespace tidemark {
+namespace {
+
+using literals::operator""_MiB;
+using literals::operator""_GiB;
+
+// Past these, what is left is measured less often, so that it ends in time.
+constexpr Duration kPatience = Duration::s(80);
+constexpr Duration kQuickPatience = Duration::s(10);
+
+int64_t whole(double value) { return rounded(value); }
+
+class Calibrator {
+ public:
+  explicit Calibrator(const CalibrateOptions& options)
+      : options_(options), bench_(bench_options()), began_(bench_.now()), file_(options.scratch) {}
+
+  CalibrateOutcome run() {
+    facts();
+    if (write_file()) {
+      storage();
+      page_cache();
+      memory();
+      kernels();
+    }
+    CalibrateOutcome outcome{.interrupted = bench_.stopped()};
+    result_.took = bench_.now() - began_;
+    if (!outcome.interrupted) outcome.calibration = std::move(result_);
+    return outcome;
+  }
+
+ private:
+  BenchOptions bench_options() {
+    return {.repeats = options_.repeats > 0 ? options_.repeats
+                       : options_.quick     ? 3
+                                            : 5,
+            .least = options_.quick ? Duration::ms(1) : Duration::ms(4),
+            .most = options_.quick ? Duration::ms(250) : Duration::ms(1500),
+            .stop = options_.stop,
+            .stage = [this](std::string_view stage) { on_stage(stage); }};
+  }
+
+  // Also where a run that takes too long is made to hurry.
+  void on_stage(std::string_view stage) {
+    constexpr int64_t kStages = 40;
+    ++stages_;
+    const int64_t total = options_.quick ? kStages / 2 : kStages;
+    if (options_.progress) options_.progress(stage, std::min(stages_, total), total);
+    const Duration patience = options_.quick ? kQuickPatience : kPatience;
+    if (in_hurry_ || bench_.now() - began_ < patience) return;
+    in_hurry_ = true;
+    bench_.hurry();
+    result_.notes.emplace_back("the last kernels were measured less often: time ran short");
+  }
+
+  Bytes file_size() const {
+    if (options_.size > Bytes{}) return whole_pages(options_.size);
+    return options_.quick ? 128_MiB : 1_GiB;
+  }
+
+  void facts() {
+    const MemoryFacts memory = memory_facts();
+    DeviceSpec& device = result_.device;
+    device.name = "this-machine";
+    const std::string name = cpu_name();
+    device.description = fmt::format("{}, {} cores, Linux",
+                                     name.empty() ? "a processor without a name" : name, cores());
+    device.ram_total = std::max(memory.total, Bytes::of(1));
+    device.app_available = std::min(memory.available, device.ram_total);
+    device.swap = memory.swap;
+    device.page_size = page_size();
+    device.isa = isa_of_machine();
+    device.os = SystemKind::kLinux;
+  }
+
+  // False when stopped.
+  bool write_file() {
+    std::vector<std::byte> piece(size_t{4} << 20);
+    uint64_t state = 1;
+    for (std::byte& byte : piece) {
+      state = state * 6'364'136'223'846'793'005U + 1;
+      byte = static_cast<std::byte>(state >> 56U);
+    }
+    bench_.say("writing the scratch file");
+    while (file_.size() < file_size().count()) {
+      if (bench_.stopped()) return false;
+      const int64_t left = file_size().count() - file_.size();
+      file_.append(
+          std::span(piece).first(static_cast<size_t>(std::min<int64_t>(left, std::ssize(piece)))));
+    }
+    file_.settle();
+    return true;
+  }
+
+  void storage() {
+    const Duration span = options_.quick ? Duration::ms(40) : Duration::ms(150);
+    result_.storage =
+        measure_storage(bench_, file_, points_wanted(options_.quick, file_size()), span);
+    DeviceSpec& device = result_.device;
+    for (const MeasuredPoint& measured : result_.storage) {
+      const StoragePoint& point = measured.point;
+      device.storage.push_back(point);
+      if (point.rate > device.flash_read) {
+        device.flash_read = point.rate;
+        state("flash_read", measured.spread, Unit::kBytesPerSecond);
+      }
+      const bool is_smallest = point.order == ReadOrder::kRandom && point.depth == 1 &&
+                               device.flash_latency == Duration{};
+      if (!is_smallest) continue;
+      device.flash_latency = Duration::ns(
+          rounded(static_cast<double>(transfer_time(point.request, point.rate).count())));
+      state("flash_latency",
+            inverse(measured.spread, static_cast<double>(point.request.count()) * 1e9),
+            Unit::kNanoseconds);
+    }
+  }
+
+  void page_cache() {
+    if (bench_.stopped()) return;
+    const Bytes size = std::min(file_size(), options_.quick ? 32_MiB : 256_MiB);
+    bench_.say("mapped file");
+    if (const auto rate = mapped_read(bench_, file_, size)) {
+      result_.device.mapped_read = BytesPerSecond::of(whole(rate->median));
+      state("mapped_read", *rate, Unit::kBytesPerSecond);
+    } else {
+      result_.notes.emplace_back(
+          "the scratch folder keeps files in memory: storage is that memory, and a mapped file was "
+          "not measured");
+    }
+    if (bench_.stopped()) return;
+    bench_.say("page cache");
+    const Spread cached = cached_read(bench_, file_, std::min(size, 64_MiB));
+    result_.device.cached_read = BytesPerSecond::of(whole(cached.median));
+    state("cached_read", cached, Unit::kBytesPerSecond);
+    bench_.say("page faults");
+    const Spread mapped = mapped_fault(bench_, file_, std::min(size, 64_MiB));
+    const Spread anonymous = anonymous_fault(bench_, std::min(size, 64_MiB));
+    result_.device.page_fault = Duration::ns(whole(mapped.median));
+    state("page_fault", mapped, Unit::kNanoseconds);
+    result_.notes.push_back(fmt::format(
+        "page_fault is of a mapped file in the page cache; a fresh anonymous page takes {:.0f} ns",
+        anonymous.median));
+  }
+
+  void memory() {
+    if (bench_.stopped()) return;
+    bench_.say("fresh memory");
+    const Spread fresh = fresh_memory(bench_, options_.quick ? 32_MiB : 64_MiB);
+    result_.device.fresh_memory = BytesPerSecond::of(whole(fresh.median));
+    state("fresh_memory", fresh, Unit::kBytesPerSecond);
+    for (const int threads : thread_counts()) {
+      if (bench_.stopped()) return;
+      bench_.say(fmt::format("memory, {} threads", threads));
+      const Spread rate = memory_bandwidth(bench_, options_.quick ? 128_MiB : 512_MiB, threads);
+      by_threads("memory_bandwidth", threads, {rate, Unit::kBytesPerSecond});
+      result_.device.memory_bandwidth =
+          std::max(result_.device.memory_bandwidth, BytesPerSecond::of(whole(rate.median)));
+    }
+  }
+
+  void kernels() {
+    KernelSizes sizes{.weight_pool = options_.quick ? 96_MiB : 384_MiB};
+    if (options_.quick) {
+      sizes.product_tokens = {1, 16, 64};
+      sizes.attention_tokens = {1, 16};
+    }
+    WeightPool pool(sizes.weight_pool);
+    result_.ops = measure_kernels(bench_, sizes, pool);
+    for (const MeasuredOp& op : result_.ops) result_.device.op_rates.push_back(op.rate);
+    for (const int threads : thread_counts()) {
+      if (bench_.stopped()) return;
+      bench_.say(fmt::format("products, {} threads", threads));
+      const Spread rate = product_rate(bench_, threads, sizes.product_tokens.back());
+      by_threads("compute", threads, {rate, Unit::kOpsPerSecond});
+      if (threads == 1) result_.device.compute = OpsPerSecond::of(whole(rate.median));
+    }
+  }
+
+  void state(const char* key, const Spread& spread, Unit unit) {
+    result_.figures[key] = {spread, unit};
+  }
+
+  // The device's number is that of one thread where ops take one, of the most where they share.
+  void by_threads(const char* what, int threads, const Figure& figure) {
+    result_.by_threads.push_back({what, threads, figure});
+    Figure& kept = result_.figures[what];
+    if (kept.spread.count == 0 || figure.spread.median > kept.spread.median) {
+      const bool is_of_one = std::string_view(what) == "compute" && threads > 1;
+      if (!is_of_one) kept = figure;
+    }
+  }
+
+  // One thread is always there: an op takes one.
+  std::vector<int> thread_counts() const {
+    std::vector<int> counts = options_.threads;
+    if (counts.empty()) counts = {1, cores()};
+    counts.push_back(1);
+    std::ranges::sort(counts);
+    const auto [first, last] = std::ranges::unique(counts);
+    counts.erase(first, last);
+    return counts;
+  }
+
+  const CalibrateOptions& options_;
+  Bench bench_;
+  Duration began_;
+  ScratchFile file_;
+  Calibration result_{};
+  int64_t stages_ = 0;
+  bool in_hurry_ = false;
+};
+
+std::string too_wide(const std::string& what, const Spread& spread) {
+  return fmt::format("{}: the middle half of {} repeats spans {:.0f} % of the median", what,
+                     spread.count, width(spread) * 100.0);
+}
+
+}  // namespace
+
+std::vector<std::string> wide_figures(const Calibration& calibration) {
+  std::vector<std::string> lines;
+  const auto look = [&](const std::string& what, const Spread& spread) {
+    if (width(spread) > kWideSpread) lines.push_back(too_wide(what, spread));
+  };
+  for (const auto& [key, figure] : calibration.figures) look(key, figure.spread);
+  for (const MeasuredPoint& measured : calibration.storage) {
+    look(fmt::format("storage, {} {} x {}", name_of(measured.point.order), measured.point.depth,
+                     format_bytes(measured.point.request)),
+         measured.spread);
+  }
+  for (const MeasuredOp& op : calibration.ops) {
+    look(fmt::format("{} of {} tokens", name_of(op.rate.kind), op.rate.tokens), op.spread);
+  }
+  return lines;
+}
+
+Result<CalibrateOutcome> calibrate(const CalibrateOptions& options) {
+  try {
+    const int64_t room = free_space(options.scratch);
+    const int64_t needed = std::max<int64_t>(options.size.count(), int64_t{128} << 20);
+    if (room < needed) {
+      return one_error(
+          "--scratch",
+          fmt::format("{} has {} left, {} are needed", in_quotes(options.scratch.string()),
+                      format_bytes(Bytes::of(room)), format_bytes(Bytes::of(needed))),
+          "name another folder, or a smaller --size");
+    }
+    return Calibrator(options).run();
+  } catch (const std::system_error& failed) {
+    return one_error("calibrate", failed.what(), "the scratch folder is --scratch, or TMPDIR");
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,70 @@
+// Measures this machine as a device that `simulate` takes.
+//
+//   scratch file written -> storage -> page cache and mappings -> memory -> kernels -> Calibration
+//
+// Each number is the median of some repeats and carries how far they lay apart. Times vary from run
+// to run; which numbers there are does not, but for what a file system cannot do.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/base/result.h"
+#include "planner/capacity/device_spec.h"
+#include "sim/calibrate/kernels.h"
+#include "sim/calibrate/spread.h"
+#include "sim/calibrate/storage.h"
+
+namespace tidemark {
+
+struct CalibrateOptions {
+  std::filesystem::path scratch{};  // folder for the scratch file; must exist
+  Bytes size{};                     // of that file; 0 = 1 GiB, or 128 MiB when quick
+  int repeats = 0;                  // 0 = 5, or 3 when quick
+  std::vector<int> threads{};       // for what is measured by threads; empty = 1 and all cores
+  bool quick = false;
+  std::function<void(std::string_view stage, int64_t done, int64_t total)> progress{};
+  const std::atomic<bool>* stop = nullptr;  // null = never
+};
+
+// One number that a line of the file states, with its unit.
+enum class Unit { kBytesPerSecond, kOpsPerSecond, kNanoseconds };
+struct Figure {
+  Spread spread{};
+  Unit unit = Unit::kBytesPerSecond;
+};
+
+struct ThreadFigure {
+  std::string what{};  // "memory_bandwidth", "compute"
+  int threads = 1;
+  Figure figure{};
+};
+
+struct Calibration {
+  DeviceSpec device{};
+  std::map<std::string, Figure> figures{};  // by the device's key
+  std::vector<MeasuredPoint> storage{};     // as device.storage
+  std::vector<MeasuredOp> ops{};            // as device.op_rates
+  std::vector<ThreadFigure> by_threads{};
+  std::vector<std::string> notes{};  // what to know about how it was measured
+  Duration took{};
+};
+
+struct CalibrateOutcome {
+  Calibration calibration{};
+  bool interrupted = false;  // then there is no calibration
+};
+
+// What is too wide to be trusted: "matmul of 16 tokens: a quarter of the repeats ...". Empty = all
+// is well.
+std::vector<std::string> wide_figures(const Calibration& calibration);
+
+// A folder that cannot be used comes back as diagnostics.
+Result<CalibrateOutcome> calibrate(const CalibrateOptions& options);
+
+}  // namespace tidemark
