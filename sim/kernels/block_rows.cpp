@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-constexpr auto kBlock = static_cast<size_t>(kBlockColumns);
+constexpr auto kBlock = static_cast<size_t>(kBlockValues);
 constexpr size_t kScaleBytes = 2;
 constexpr size_t kQ8BlockBytes = kScaleBytes + kBlock;
 constexpr size_t kQ4BlockBytes = kScaleBytes + kBlock / 2;
@@ -127,7 +127,7 @@ int64_t row_format_bytes(RowFormat format, int64_t columns) {
   check(columns >= 0, "a row's columns are not negative");
   if (format == RowFormat::kInt8) return checked_add(columns, int64_t{kScaleBytes});
   if (format == RowFormat::kInt4) return columns / 2 + columns % 2 + int64_t{kScaleBytes};
-  const int64_t blocks = columns / kBlockColumns + (columns % kBlockColumns == 0 ? 0 : 1);
+  const int64_t blocks = columns / kBlockValues + (columns % kBlockValues == 0 ? 0 : 1);
   return checked_mul(blocks, static_cast<int64_t>(block_bytes(format)));
 }
 
@@ -170,7 +170,7 @@ float row_scale(RowFormat format, std::span<const std::byte> row, int64_t index)
   if (format == RowFormat::kInt8 || format == RowFormat::kInt4) return stored_scale(row);
   check(index >= 0, "an index is not negative");
   const size_t bytes = block_bytes(format);
-  const auto block = row.subspan(static_cast<size_t>(index / kBlockColumns) * bytes, bytes);
+  const auto block = row.subspan(static_cast<size_t>(index / kBlockValues) * bytes, bytes);
   const float d = half_to_float(load_u16(block, 0));
   return std::isfinite(d) ? d : 0.0F;
 }

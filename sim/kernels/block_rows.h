@@ -27,7 +27,7 @@ namespace tidemark {
 
 enum class RowFormat { kInt8, kInt4, kQ8_0, kQ4_0 };
 
-inline constexpr int64_t kBlockColumns = 32;
+inline constexpr int64_t kBlockValues = 32;
 
 // Bytes of a row of `columns` values; CHECKs that columns is not negative.
 int64_t row_format_bytes(RowFormat format, int64_t columns);

@@ -1,0 +1,145 @@
+#include "sim/kernels/block_weights.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "planner/base/check.h"
+#include "sim/kernels/block_loops.h"
+#include "sim/kernels/rows.h"
+
+namespace tidemark {
+namespace {
+
+using Lanes = std::array<float, kBlockLanes>;
+
+void check_operands(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
+                    std::span<const std::byte> weights, size_t out) {
+  check(shape.columns > 0 && shape.columns <= kMaxReduced,
+        "the reduced dimension fits 32-bit accumulators");
+  check_shape(x.size(), {shape.tokens, shape.columns}, "x is [T, K]");
+  check_shape(weights.size(), {shape.rows, row_format_bytes(format, shape.columns)},
+              "weights are N rows of the format");
+  check_shape(out, {shape.tokens, shape.rows}, "out is [T, N]");
+}
+
+float sum_in_order(const Lanes& lanes) {
+  float sum = 0.0F;
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+// The sum over blocks of Q8_0 and Q4_0. A started block is multiplied with x padded by zeros.
+float block_sum(RowFormat format, std::span<const std::byte> row, std::span<const int8_t> x) {
+  const auto loop = format == RowFormat::kQ8_0 ? block_loops().q8_0 : block_loops().q4_0;
+  const int64_t whole = std::ssize(x) / kBlockValues;
+  Lanes lanes{};
+  loop(row.data(), x.data(), whole, lanes.data());
+  const auto rest = x.subspan(static_cast<size_t>(whole * kBlockValues));
+  if (!rest.empty()) {
+    std::array<int8_t, kBlockValues> padded{};
+    std::ranges::copy(rest, padded.begin());
+    const auto offset = static_cast<size_t>(row_format_bytes(format, whole * kBlockValues));
+    loop(row.subspan(offset).data(), padded.data(), 1,
+         &lanes[static_cast<size_t>(whole % kBlockLanes)]);
+  }
+  return sum_in_order(lanes);
+}
+
+int32_t int4_dot(std::span<const std::byte> row, std::span<const int8_t> x) {
+  const int64_t whole = std::ssize(x) / kBlockValues;
+  int32_t dot = block_loops().int4(row.data(), x.data(), whole);
+  const auto rest = x.subspan(static_cast<size_t>(whole * kBlockValues));
+  if (!rest.empty()) {
+    std::array<int8_t, kBlockValues> padded{};
+    std::array<std::byte, kBlockValues / 2> packed{};
+    std::ranges::copy(rest, padded.begin());
+    const auto offset = static_cast<size_t>(whole * kBlockValues / 2);
+    std::ranges::copy(row.subspan(offset, (rest.size() + 1) / 2), packed.begin());
+    dot += block_loops().int4(packed.data(), padded.data(), 1);
+  }
+  return dot;
+}
+
+// Calls prepare(row) -> store(t, x row) for every row of the weights and every token.
+template <typename Prepare>
+void for_each_row(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
+                  std::span<const std::byte> weights, Prepare prepare) {
+  const int64_t row_bytes = row_format_bytes(format, shape.columns);
+  for (int64_t n = 0; n < shape.rows; ++n) {
+    const auto product = prepare(row_of(weights, n, row_bytes));
+    for (int64_t t = 0; t < shape.tokens; ++t) {
+      product(static_cast<size_t>(t * shape.rows + n), row_of(x, t, shape.columns));
+    }
+  }
+}
+
+}  // namespace
+
+void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
+                      std::span<const std::byte> weights, float scale_in, std::span<float> out) {
+  check_operands(format, shape, x, weights, out.size());
+  if (format == RowFormat::kInt8) return matmul_f32(shape, x, weights, scale_in, out);
+  if (format == RowFormat::kInt4) {
+    return for_each_row(format, shape, x, weights, [&](auto row) {
+      const double factor = double{scale_in} * double{stored_scale(row)};
+      return [out, row, factor](size_t place, auto values) {
+        out[place] = static_cast<float>(int4_dot(row, values) * factor);
+      };
+    });
+  }
+  for_each_row(format, shape, x, weights, [&](auto row) {
+    return
+        [=](size_t place, auto values) { out[place] = block_sum(format, row, values) * scale_in; };
+  });
+}
+
+void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
+                     std::span<const std::byte> weights, Scales scales, std::span<int8_t> out) {
+  check_operands(format, shape, x, weights, out.size());
+  if (format == RowFormat::kInt8) return matmul_s8(shape, x, weights, scales, out);
+  if (format == RowFormat::kInt4) {
+    return for_each_row(format, shape, x, weights, [&](auto row) {
+      const double real = double{scales.in} * double{stored_scale(row)} / double{scales.out};
+      return [out, row, factor = quantize_multiplier(real)](size_t place, auto values) {
+        out[place] = requantize(int4_dot(row, values), factor);
+      };
+    });
+  }
+  const auto factor = static_cast<float>(double{scales.in} / double{scales.out});
+  for_each_row(format, shape, x, weights, [&](auto row) {
+    return [=](size_t place, auto values) {
+      out[place] = round_to_s8(block_sum(format, row, values) * factor);
+    };
+  });
+}
+
+void block_matmul_f32_reference(RowFormat format, const MatMulShape& shape,
+                                std::span<const int8_t> x, std::span<const std::byte> weights,
+                                float scale_in, std::span<float> out) {
+  using Row = Eigen::Map<const Eigen::Matrix<int8_t, Eigen::Dynamic, 1>>;
+  check_operands(format, shape, x, weights, out.size());
+  const bool blocks = format == RowFormat::kQ8_0 || format == RowFormat::kQ4_0;
+  const int64_t group = blocks ? kBlockValues : shape.columns;  // values that share a scale
+  std::vector<int8_t> unpacked(static_cast<size_t>(shape.columns));
+  for_each_row(format, shape, x, weights, [&](auto row) {
+    unpack_row(format, row, unpacked);
+    return [&, row](size_t place, auto values) {
+      Lanes lanes{};
+      double whole = 0.0;
+      for (int64_t first = 0; first < shape.columns; first += group) {
+        const int64_t count = std::min(group, shape.columns - first);
+        const Row w(unpacked.data() + first, count);
+        const int32_t dot =
+            w.cast<int32_t>().dot(Row(values.data() + first, count).template cast<int32_t>());
+        const float scale = row_scale(format, row, first);
+        lanes[static_cast<size_t>(first / group % kBlockLanes)] += static_cast<float>(dot) * scale;
+        whole = dot * (double{scale_in} * double{scale});
+      }
+      out[place] = blocks ? sum_in_order(lanes) * scale_in : static_cast<float>(whole);
+    };
+  });
+}
+
+}  // namespace tidemark
