@@ -62,19 +62,25 @@ std::string cli11_flags(std::string_view flags) {
 
 // `model`: the argument MODEL, or a flag where a verb has no such argument.
 void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model = "MODEL") {
+// A sweep's own --threads are how many scenarios run at once, so those of a scenario are -t there.
+std::string flags_of(const SettingInfo& setting, const CLI::App& verb) {
+  return setting.key == "threads" && verb.get_name() == "sweep" ? "-t" : std::string(setting.flags);
+}
+
   verb.add_option(model, flags.settings["model"], kModelHelp);
   for (const SettingInfo& setting : settings_table()) {
     if (setting.flags.empty()) continue;
     std::string help = setting_help(setting);
     if (cli11_flags(setting.flags) != setting.flags) {
+    const std::string own_flags = flags_of(setting, verb);
       help = fmt::format("{} (also {})", help, setting.flags.substr(0, setting.flags.find(',')));
     }
     std::string& text = flags.settings[std::string(setting.key)];
     if (setting.value.empty()) {
-      verb.add_flag(cli11_flags(setting.flags), text, help);
+      verb.add_flag(cli11_flags(own_flags), text, help);
       continue;
     }
-    verb.add_option(cli11_flags(setting.flags), text, help)
+    verb.add_option(cli11_flags(own_flags), text, help)
         ->option_text(std::string(setting.value));
   }
   verb.add_option("--scenario", flags.scenario_file,
@@ -103,7 +109,7 @@ ScenarioOptions scenario_options(const CLI::App& verb, const Flags& flags) {
     if (setting.flags.empty() && key != "model") continue;
     const bool model_flag = verb.get_option_no_throw("--model") != nullptr;
     const std::string model = model_flag ? "--model" : "MODEL";
-    const std::string flag = key == "model" ? model : std::string(setting.flags);
+    const std::string flag = key == "model" ? model : flags_of(setting, verb);
     const std::string longest =
         flag.substr(flag.find(',') == std::string::npos ? 0 : flag.find(',') + 1);
     const CLI::Option* option = verb.get_option_no_throw(longest);

@@ -11,6 +11,9 @@
 #include "planner/base/bytes.h"
 #include "planner/base/quantity.h"
 #include "planner/capacity/accelerator.h"
+#include "planner/capacity/compute_rate.h"
+#include "planner/capacity/cores.h"
+#include "planner/capacity/device_energy.h"
 #include "planner/capacity/op_rate.h"
 
 namespace tidemark {
@@ -37,6 +40,16 @@ struct StoragePoint {
   bool operator==(const StoragePoint&) const = default;
 };
 
+// How far compressed memory compresses, in thousandths: 2000 = to half. What a byte of content
+// frees is 1 - 1 / ratio of it, so swapping weights frees 3 % of them. Tensors: measured on
+// Gaussian weights in Q4_0 and a cache in f16; other apps: the kernel's documentation of zram.
+struct ZramRatios {
+  int64_t other_apps = 2000;
+  int64_t weights = 1030;
+  int64_t kv_cache = 1070;
+  bool operator==(const ZramRatios&) const = default;
+};
+
 struct DeviceSpec {
   std::string name{};
   std::string description{};
@@ -49,15 +62,23 @@ struct DeviceSpec {
   Duration flash_latency{};               // of one request
   std::vector<StoragePoint> storage{};    // measured points; empty = the two numbers above alone
   OpsPerSecond compute{};                 // int8, sustained
+  // Kinds of ops that are faster or slower; a time of every op, whatever its size; the cores that
+  // all rates are those of, together.
+  std::vector<ComputeRate> compute_rates{};
+  Duration op_overhead{};
+  std::vector<CoreGroup> cores{};
   Bytes page_size{};
-  Duration page_fault{};                        // without a read; zero = not counted
-  std::optional<BytesPerSecond> cached_read{};  // read() of what the page cache holds
+  Duration page_fault{};                         // without a read; zero = not counted
+  std::optional<BytesPerSecond> cached_read{};   // read() of what the page cache holds
   std::optional<BytesPerSecond> mapped_read{};   // of a mapped file front to back, faults included
   std::optional<BytesPerSecond> fresh_memory{};  // pages made for what is read; none = no time
   std::vector<OpRate> op_rates{};  // kernels measured on it: they win over the roofline
   DeviceIsa isa = DeviceIsa::kUnknown;
   SystemKind os = SystemKind::kLinux;
   Bytes swap{};  // compressed memory or a swap file: bytes it may take in
+  // Stated: swap is compressed memory, as it is on Android without.
+  std::optional<ZramRatios> zram{};
+  std::optional<DeviceEnergy> energy{};
   std::optional<Accelerator> accelerator{};
   std::vector<std::string> estimates{};  // keys whose value is an estimate
 

@@ -6,6 +6,7 @@
 
 #include "planner/config/load_accelerator.h"
 #include "planner/config/load_common.h"
+#include "planner/config/load_device_parts.h"
 #include "planner/config/load_op_rates.h"
 
 namespace tidemark {
@@ -158,6 +159,7 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   if (map->has("swap")) device.swap = map->bytes("swap").value_or(Bytes{});
   device.accelerator = read_accelerator(*map);
   device.estimates = read_estimates(*map);
+  read_device_parts(*map, device);
   map->finish();
   if (has_errors(document.diagnostics())) return document.diagnostics();
   return device;

@@ -12,6 +12,7 @@
 #include <array>
 
 #include "planner/alloc/planners.h"
+#include "planner/config/core_settings.h"
 #include "planner/config/llama_settings.h"
 #include "planner/config/load_any_model.h"
 #include "planner/config/load_choices.h"
@@ -116,6 +117,7 @@ class Resolver {
     model_scale();
     if (auto device = read_.file<DeviceSpec>("device", load_device, "galaxy-s23")) {
       scenario_.device = std::move(*device);
+      read_cores(read_, scenario_.device);
     }
     if (auto engine = read_.file<EngineProfile>("engine", load_engine, "tidemark")) {
       scenario_.engine = std::move(*engine);

@@ -176,6 +176,10 @@ struct StageFacts {
   Duration read{};
   Duration initialise{};
   Duration compute{};
+  // Of it, by what ops waited for; all zero where a run does not tell them apart.
+  Duration arithmetic{};
+  Duration memory{};
+  Duration overhead{};       // op_overhead of the device
   Duration first_layer{};    // the first layer's weights are ready
   std::string limited_by{};  // the busiest: "read", "initialise", "compute"
 };
@@ -306,6 +310,7 @@ struct SimReport {
   Duration stall{};                  // compute waiting
   StallFacts stalls{};
   StageFacts stages{};
+  std::optional<EnergyFacts> energy{};  // where the device gives figures
   std::optional<IntervalFacts> intervals{};  // undefined below two tokens
   std::optional<ServingFacts> serving{};     // several requests only
   std::optional<PrefetchFacts> prefetch{};

@@ -47,6 +47,36 @@ std::optional<Duration> measured(const DeviceSpec& device, const OpWork& work, i
   return measured_time(device.op_rates, size);
 }
 
+OpClass class_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::kMatMul:
+    case OpKind::kExpertMatMul:
+      return OpClass::kMatMul;
+    case OpKind::kFlashAttention:
+    case OpKind::kScores:
+    case OpKind::kContext:
+      return OpClass::kAttention;
+    default:
+      return OpClass::kOther;
+  }
+}
+
+// Products: of their weights. Attention: of the cached keys, or values, its second input. Others:
+// of what they write. A layer of a layer list states sizes alone.
+std::optional<ValueType> type_of(const Graph& graph, const Op& op,
+                                 const WeightsInventory* weights) {
+  const OpClass op_class = class_of(op.kind);
+  if (op_class == OpClass::kMatMul) {
+    if (weights == nullptr || op.weights.empty()) return std::nullopt;
+    return value_type_of(weights->tensors.at(op.weights.front().index()).dtype);
+  }
+  const bool attends = op_class == OpClass::kAttention;
+  const std::vector<TensorId>& tensors = attends ? op.inputs : op.outputs;
+  const size_t which = attends ? 1 : 0;
+  if (op.kind == OpKind::kPlainLayer || tensors.size() <= which) return std::nullopt;
+  return value_type_of(graph.tensor(tensors[which]).dtype);
+}
+
 int64_t share(int64_t amount, int64_t tokens, int64_t of) {
   return ceil_div(checked_mul(amount, tokens), of);
 }
@@ -57,7 +87,7 @@ Duration read_time(const DeviceSpec& device, Bytes bytes) {
   return device.flash_latency + transfer_time(bytes, device.flash_read);
 }
 
-OpWork op_work(const Graph& graph, const Op& op) {
+OpWork op_work(const Graph& graph, const Op& op, const WeightsInventory* weights) {
   OpWork work{.operations = op.operations,
               .operations_per_cell = op.operations_per_cell,
               .weights_read = op.weights_read,
@@ -65,7 +95,9 @@ OpWork op_work(const Graph& graph, const Op& op) {
               .state_read_per_cell = op.state_read_per_cell,
               .most_cells = op.most_cells,
               .state_moved = op.state_moved,
-              .size = size_of(graph, op)};
+              .size = size_of(graph, op),
+              .op = class_of(op.kind),
+              .type = type_of(graph, op, weights)};
   // A lookup reads a row per token; every other op reads its weights once, whatever the tokens.
   if (op.kind == OpKind::kEmbed) {
     work.tensors += work.weights_read;
@@ -85,15 +117,40 @@ OpWork with_tokens(const OpWork& work, int64_t tokens, int64_t of) {
   return part;
 }
 
-Duration op_time(const DeviceSpec& device, const OpWork& work, int64_t cells) {
+OpCost& OpCost::operator+=(const OpCost& other) {
+  arithmetic += other.arithmetic;
+  memory += other.memory;
+  overhead += other.overhead;
+  operations_picojoules = checked_add(operations_picojoules, other.operations_picojoules);
+  moved += other.moved;
+  return *this;
+}
+
+OpCost op_cost(const DeviceSpec& device, const OpWork& work, int64_t cells) {
   if (work.most_cells > 0) cells = std::min(cells, work.most_cells);
   const int64_t operations =
       checked_add(work.operations, checked_mul(work.operations_per_cell, cells));
   const Bytes moved =
       work.weights_read + work.tensors + work.state_moved + work.state_read_per_cell * cells;
-  const Duration arithmetic =
-      measured(device, work, cells).value_or(compute_time(operations, device.compute));
-  return std::max(arithmetic, transfer_time(moved, device.memory_bandwidth));
+  OpCost cost{.moved = moved};
+  std::optional<Duration> arithmetic = measured(device, work, cells);
+  if (!arithmetic) {
+    const bool one_row = work.op == OpClass::kMatMul && work.size.rows == 1;
+    const OpClass op = one_row ? OpClass::kGemv : work.op;
+    arithmetic =
+        compute_time(operations, rate_of(device.compute_rates, op, work.type, device.compute));
+    cost.overhead = device.op_overhead;
+  }
+  const Duration transfer = transfer_time(moved, device.memory_bandwidth);
+  (transfer > *arithmetic ? cost.memory : cost.arithmetic) = std::max(transfer, *arithmetic);
+  if (device.energy) {
+    cost.operations_picojoules = operations_picojoules(*device.energy, work.type, operations);
+  }
+  return cost;
+}
+
+Duration op_time(const DeviceSpec& device, const OpWork& work, int64_t cells) {
+  return op_cost(device, work, cells).time();
 }
 
 Duration op_time(const DeviceSpec& device, const Graph& graph, const Op& op, int64_t cells) {

@@ -67,20 +67,26 @@ void Decoder::on_cells_resident() {
     step_ = use().steps.lower;
     return start_step();
   }
-  const Duration service = cost().visit(visit_in_pass_, pass_.cells);
-  compute(service, [this] { on_visit_computed(); });
+  compute(cost().visit_cost(visit_in_pass_, pass_.cells), [this] { on_visit_computed(); });
 }
 
 void Decoder::start_step() {
   note_place(step_);
   parts_.ledger.set_compute(live().during.at(step_.index()));
-  compute(cost().step(step_, pass_.cells), [this] { on_step_computed(); });
+  compute(cost().step_cost(step_, pass_.cells), [this] { on_step_computed(); });
 }
 
-void Decoder::compute(Duration service, Server::Action on_computed) {
-  service_ = service;
+void Decoder::compute(const OpCost& cost, Server::Action on_computed) {
+  spent_ += std::exchange(serving_, cost);
+  service_ = cost.time();
   service_began_ = parts_.simulation.now();
-  compute_.request(service, nullptr, std::move(on_computed));
+  compute_.request(service_, nullptr, std::move(on_computed));
+}
+
+OpCost Decoder::spent() const {
+  OpCost sum = spent_;
+  if (compute_.in_service() == 0) sum += serving_;
+  return sum;
 }
 
 void Decoder::on_step_computed() {
@@ -126,7 +132,7 @@ const PassCost& Decoder::cost() {
   const bool fits =
       cost_ && cost_made_for_.phase == pass_.phase && cost_made_for_.tokens == pass_.tokens;
   if (!fits) {
-    cost_.emplace(parts_.scenario.device, phase(), pass_.tokens);
+    cost_.emplace(parts_.scenario.device, phase(), pass_.tokens, &parts_.plan.weights);
     cost_made_for_ = pass_;
   }
   return *cost_;

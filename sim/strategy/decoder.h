@@ -53,6 +53,8 @@ class Decoder {
     if (compute_.in_service() == 0) return compute_.busy();
     return compute_.busy() - service_ + (parts_.simulation.now() - service_began_);
   }
+  // What the ops took that have ended.
+  OpCost spent() const;
   Duration waited_for_cells() const { return waited_for_cells_; }
   // Of the stall: before the first op.
   Duration loading() const { return compute_.busy() == Duration{} ? stall() : loading_; }
@@ -78,7 +80,7 @@ class Decoder {
   bool holds_a_layer(const UnitUse& use) const;
   bool is_waiting() const { return compute_.in_service() == 0 && !ended_; }
   Duration waited_so_far() const { return parts_.simulation.now() - waiting_since_; }
-  void compute(Duration service, Server::Action on_computed);
+  void compute(const OpCost& cost, Server::Action on_computed);
   void note_place(StepIndex step);
   void note_computed_steps(int64_t count);
   void trace_span(const char* lane, std::string name, SimTime since);
@@ -105,6 +107,8 @@ class Decoder {
   Duration ttft_{};
   Duration service_{};  // of the op, or the visit, that computes
   SimTime service_began_{};
+  OpCost serving_{};  // its
+  OpCost spent_{};    // of those before
   Duration stall_{};
   Duration loading_{};
   Duration waited_for_cells_{};

@@ -11,12 +11,13 @@ bool depends_on_cells(const OpWork& work) {
 
 }  // namespace
 
-PassCost::PassCost(const DeviceSpec& device, const PhasePlan& phase, int64_t tokens)
+PassCost::PassCost(const DeviceSpec& device, const PhasePlan& phase, int64_t tokens,
+                   const WeightsInventory* weights)
     : device_(device) {
   work_.reserve(phase.schedule.order.size());
   for (const OpId id : phase.schedule.order) {
     const Op& op = phase.graph.op(id);
-    const OpWork whole = op_work(phase.graph, op);
+    const OpWork whole = op_work(phase.graph, op, weights);
     const bool per_token = op.kind != OpKind::kPlainLayer;
     work_.push_back(per_token ? with_tokens(whole, tokens, phase.options.n_tokens) : whole);
   }
@@ -27,21 +28,21 @@ PassCost::PassCost(const DeviceSpec& device, const PhasePlan& phase, int64_t tok
       if (depends_on_cells(work)) {
         visit.by_cells.push_back(work);
       } else {
-        visit.fixed += op_time(device_, work, 0);
+        visit.fixed += op_cost(device_, work, 0);
       }
     }
     visits_.push_back(std::move(visit));
   }
 }
 
-Duration PassCost::step(StepIndex step, int64_t cells) const {
-  return op_time(device_, work_.at(step.index()), cells);
+OpCost PassCost::step_cost(StepIndex step, int64_t cells) const {
+  return op_cost(device_, work_.at(step.index()), cells);
 }
 
-Duration PassCost::visit(size_t use, int64_t cells) const {
+OpCost PassCost::visit_cost(size_t use, int64_t cells) const {
   const Visit& visit = visits_.at(use);
-  Duration sum = visit.fixed;
-  for (const OpWork& work : visit.by_cells) sum += op_time(device_, work, cells);
+  OpCost sum = visit.fixed;
+  for (const OpWork& work : visit.by_cells) sum += op_cost(device_, work, cells);
   return sum;
 }
 

@@ -14,14 +14,18 @@ class PassCost {
  public:
   // Fewer tokens than the phase's graph was built for: a partial ubatch. Sizes of a layer list are
   // given, not per token, and stay as they are.
-  PassCost(const DeviceSpec& device, const PhasePlan& phase, int64_t tokens);
+  // `weights`, of the phase's model, tell the types of products.
+  PassCost(const DeviceSpec& device, const PhasePlan& phase, int64_t tokens,
+           const WeightsInventory* weights = nullptr);
 
-  Duration step(StepIndex step, int64_t cells) const;
-  Duration visit(size_t use, int64_t cells) const;  // the sum of its steps
+  OpCost step_cost(StepIndex step, int64_t cells) const;
+  OpCost visit_cost(size_t use, int64_t cells) const;  // the sum of its steps
+  Duration step(StepIndex step, int64_t cells) const { return step_cost(step, cells).time(); }
+  Duration visit(size_t use, int64_t cells) const { return visit_cost(use, cells).time(); }
 
  private:
   struct Visit {
-    Duration fixed{};
+    OpCost fixed{};
     std::vector<OpWork> by_cells{};
   };
   const DeviceSpec& device_;

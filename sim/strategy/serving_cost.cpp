@@ -9,15 +9,16 @@ bool are_alike(const OpWork& a, const OpWork& b) {
   return a.operations == b.operations && a.operations_per_cell == b.operations_per_cell &&
          a.weights_read == b.weights_read && a.tensors == b.tensors &&
          a.state_read_per_cell == b.state_read_per_cell && a.most_cells == b.most_cells &&
-         a.state_moved == b.state_moved;
+         a.state_moved == b.state_moved && a.op == b.op && a.type == b.type;
 }
 
 }  // namespace
 
-ServingCost::ServingCost(const DeviceSpec& device, const PhasePlan& phase)
+ServingCost::ServingCost(const DeviceSpec& device, const PhasePlan& phase,
+                         const WeightsInventory* weights)
     : device_(device), n_tokens_(phase.options.n_tokens), n_seq_(phase.options.n_seq) {
   for (const OpId id : phase.schedule.order) {
-    const OpWork work = op_work(phase.graph, phase.graph.op(id));
+    const OpWork work = op_work(phase.graph, phase.graph.op(id), weights);
     if (work.operations_per_cell == 0 && work.state_read_per_cell == Bytes{}) {
       fixed_work_.push_back(work);
       continue;

@@ -22,7 +22,8 @@ namespace tidemark {
 class ServingCost {
  public:
   // Both must outlive it.
-  ServingCost(const DeviceSpec& device, const PhasePlan& phase);
+  ServingCost(const DeviceSpec& device, const PhasePlan& phase,
+              const WeightsInventory* weights = nullptr);
 
   Duration pass(std::span<const ServedTokens> sequences);
 

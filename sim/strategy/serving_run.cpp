@@ -107,8 +107,8 @@ class ServingRun {
         loader_(make_resident_loader(store_, static_cast<int64_t>(plan.units.size()))),
         compute_(simulation_, 1),
         queue_(input_.requests, input_.limits),
-        prefill_cost_(scenario.device, plan.prefill),
-        decode_cost_(scenario.device, plan.decode),
+        prefill_cost_(scenario.device, plan.prefill, &plan.weights),
+        decode_cost_(scenario.device, plan.decode, &plan.weights),
         clocks_(input_.requests) {
     if (!options.curve) ledger_.forget_the_curve();
     ledger_.listen([this](const CurvePoint& now) { watch_.on_change(now); });

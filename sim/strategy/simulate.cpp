@@ -84,6 +84,7 @@ class Run {
     const std::unique_ptr<WeightLoader> loader = make_loader();
     SimResult result;
     SimReport& report = result.report;
+      note_spent(decoder.spent(), report);
     if (input_.is_access_list) {
       AccessRun accesses(simulation_, input_.itinerary, *loader, ledger_);
       accesses.start();
@@ -93,6 +94,7 @@ class Run {
     } else {
       KvCells cells(scenario_, plan_, store_, ledger_);
       make_control(*loader, cells);
+    fill_energy(report);
       Decoder decoder({.simulation = simulation_,
                        .scenario = scenario_,
                        .plan = plan_,
@@ -129,6 +131,22 @@ class Run {
     result.trace = std::move(trace_);
     return result;
   }
+  void note_spent(const OpCost& spent, SimReport& report) {
+    report.stages.arithmetic = spent.arithmetic;
+    report.stages.memory = spent.memory;
+    report.stages.overhead = spent.overhead;
+    energy_use_.operations_picojoules = spent.operations_picojoules;
+    energy_use_.moved = spent.moved;
+    energy_use_.computing = report.stages.compute;
+  }
+
+  void fill_energy(SimReport& report) {
+    if (!scenario_.device.energy) return;
+    energy_use_.read = report.bytes_read;
+    energy_use_.whole = report.end;
+    report.energy = energy_of(*scenario_.device.energy, energy_use_);
+  }
+
 
  private:
   void make_control(WeightLoader& loader, KvCells& cells) {
@@ -164,6 +182,7 @@ class Run {
         {stages.read, "read"}, {stages.initialise, "initialise"}, {stages.compute, "compute"}};
     stages.limited_by =
         std::max_element(std::begin(busy), std::end(busy), [](const auto& a, const auto& b) {
+  EnergyUse energy_use_{};
           return a.first < b.first;
         })->second;
   }

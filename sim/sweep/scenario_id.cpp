@@ -133,11 +133,26 @@ void add_offload(CanonicalText& text, const OffloadChoices& offload) {
   text.add("offload.batches", batches);
 }
 
+void add_zram(CanonicalText& text, const ZramRatios& zram) {
+  const auto& [other_apps, weights, kv_cache] = zram;
+  for (const int64_t ratio : {other_apps, weights, kv_cache}) text.add("device.zram", ratio);
+}
+
+void add_energy(CanonicalText& text, const DeviceEnergy& energy) {
+  const auto& [operations, memory, storage, computing, idle] = energy;
+  for (const auto& [type, femtojoules] : operations) {
+    text.add("device.energy.operation", fmt::format("{} {}", name_of(type), femtojoules));
+  }
+  for (const int64_t figure : {memory, storage, computing, idle}) {
+    text.add("device.energy", figure);
+  }
+}
+
 void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
-               memory_bandwidth, flash_read, flash_latency, storage, compute, page_size, page_fault,
-               cached_read, mapped_read, fresh_memory, op_rates, isa, os, swap, accelerator,
-               estimates] = device;
+               memory_bandwidth, flash_read, flash_latency, storage, compute, compute_rates,
+               op_overhead, cores, page_size, page_fault, cached_read, mapped_read, fresh_memory,
+               op_rates, isa, os, swap, zram, energy, accelerator, estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
@@ -162,6 +177,14 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   if (swap > Bytes{}) text.add("device.swap", swap);
   if (accelerator) add_accelerator(text, *accelerator);
   text.add("device.compute", compute.count());
+  // Of the cores what the run uses is in the rates.
+  for (const auto& [op, type, rate, is_estimate] : compute_rates) {
+    text.add("device.compute_rate",
+             fmt::format("{} {} {}", name_of(op), name_of(type), rate.count()));
+  }
+  if (op_overhead > Duration{}) text.add("device.op_overhead", op_overhead.count());
+  if (zram) add_zram(text, *zram);
+  if (energy) add_energy(text, *energy);
   text.add("device.page_size", page_size);
   // Rows kept from before it was there are of devices that do not state it.
   if (isa == DeviceIsa::kX86) text.add("device.isa", "x86");

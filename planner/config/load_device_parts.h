@@ -1,0 +1,14 @@
+// Parts of a device file that most devices do not have: `compute_rates`, `op_overhead`, `cores`,
+// `zram`, `energy`.
+#pragma once
+
+#include "planner/capacity/device_spec.h"
+#include "planner/config/yaml_reader.h"
+
+namespace tidemark {
+
+// Of the device's mapping, after `os` and `swap`; problems go to its document. Rows that are marked
+// as estimates are named in `estimates`.
+void read_device_parts(YamlMap& map, DeviceSpec& device);
+
+}  // namespace tidemark
