@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 
+#include "calibrate.h"
 #include "compare.h"
 #include "import.h"
 #include "options.h"
@@ -158,6 +159,7 @@ struct CommandLine {
   ReplayCommand replay{};
   ListOptions list{};
   SweepCommand sweep{};
+  CalibrateCommand calibrate{};
   SweepShowCommand sweep_show{};
   ImportCommand import{};
   ExportCommand exported{};
@@ -401,6 +403,13 @@ void add_compare(CommandLine& line) {
   });
 }
 
+void add_calibrate(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "calibrate", "Measures this machine and writes a device file that simulate reads");
+  add_calibrate_flags(*verb, line.calibrate);
+  verb->callback([&line] { line.action = [&line] { return run_calibrate(line.calibrate); }; });
+}
+
 // Parses the arguments and calls the verb they name.
 int run(std::vector<std::string> arguments) {
   CommandLine line;
@@ -414,6 +423,7 @@ int run(std::vector<std::string> arguments) {
   add_export(line);
   add_pack(line);
   add_compare(line);
+  add_calibrate(line);
   try {
     arguments = expand_short_flags(arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
