@@ -1,0 +1,47 @@
+#include "sim/calibrate/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sim/calibrate/small_kernels.h"
+
+namespace tidemark {
+namespace {
+
+// Which clock measures is not the kernels' business: each look at it is a microsecond later.
+TEST(KernelsTest, EveryKindOfADenseDecoderIsMeasuredOnce) {
+  int64_t looks = 0;
+  const Bench bench({.repeats = 1, .least = Duration::ns(1), .clock = [&looks] {
+                       return Duration::us(++looks);
+                     }});
+  WeightPool pool(Bytes::of(int64_t{6} << 20));
+  const KernelSizes sizes{.product_tokens = {1, 2}, .attention_tokens = {1}};
+  std::multiset<OpKind> kinds;
+  for (const MeasuredOp& op : measure_kernels(bench, sizes, pool)) {
+    EXPECT_GT(op.rate.rate, OpsPerSecond{}) << name_of(op.rate.kind);
+    kinds.insert(op.rate.kind);
+  }
+  EXPECT_EQ(kinds, (std::multiset<OpKind>{OpKind::kMatMul, OpKind::kMatMul, OpKind::kFlashAttention,
+                                          OpKind::kEmbed, OpKind::kRmsNorm, OpKind::kRope,
+                                          OpKind::kStoreKv, OpKind::kAdd, OpKind::kSilu,
+                                          OpKind::kMul, OpKind::kSelectRows}));
+}
+
+TEST(KernelsTest, APoolGoesRound) {
+  WeightPool pool(Bytes::of(1024));
+  const auto first = pool.next(500);
+  const auto second = pool.next(500);  // on the next cache line
+  EXPECT_EQ(second.data() - first.data(), 512);
+  EXPECT_EQ(pool.next(500).data(), first.data());  // 24 B are left
+}
+
+TEST(KernelsTest, SmallKernelsRunOnAnyNumberOfRows) {
+  for (const SmallKernel& kernel : small_kernels()) {
+    EXPECT_GT(kernel.row_outputs, 0) << name_of(kernel.kind);
+    for (const int64_t rows : {1, 3}) kernel.make(rows)();
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
