@@ -5,6 +5,10 @@
 
 #include "options.h"
 
+namespace CLI {
+class App;
+}
+
 namespace tidemark::cli {
 
 struct ImportCommand {
@@ -22,5 +26,8 @@ struct ExportCommand {
 
 int run_import(const ImportCommand& command);
 int run_export(const ExportCommand& command);
+
+void add_import_flags(CLI::App& verb, ImportCommand& command);
+void add_export_flags(CLI::App& verb, ExportCommand& command, const std::string& model_help);
 
 }  // namespace tidemark::cli

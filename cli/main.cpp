@@ -17,6 +17,7 @@
 #include "planner/config/yaml_reader.h"
 #include "planner/report/report.h"
 #include "planner/report/stages.h"
+#include "quant.h"
 #include "sweep.h"
 
 namespace tidemark::cli {
@@ -165,6 +166,7 @@ struct CommandLine {
   ExportCommand exported{};
   PackCommand pack{};
   CompareCommand compare{};
+  QuantCommand quant{};
   std::function<int()> action{};
 };
 
@@ -311,34 +313,11 @@ void add_sweep(CommandLine& line) {
   });
 }
 
-void add_file_flags(CLI::App& verb, OutputOptions& output, const std::string& help) {
-  verb.add_option("-o,--output", output.file, help)->option_text("FILE");
-  verb.add_flag("--quiet", output.quiet, "No talk on standard error");
-}
-
 void add_import(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand(
       "import", "The model YAML of a GGUF, safetensors or config.json file, or its totals");
   ImportCommand& command = line.import;
-  verb->add_option("FILE", command.model,
-                   "A .gguf (also the first of a split set), a .safetensors with its config.json "
-                   "beside it, a config.json or its folder; or any MODEL")
-      ->required();
-  verb->add_option("--format", command.format,
-                   "yaml (default): a model file; table, json: every total that needs no scenario")
-      ->check(CLI::IsMember({"yaml", "table", "json"}));
-  verb->add_flag_callback(
-      "--json", [&command] { command.format = "json"; }, "Short for --format json");
-  verb->add_flag("--assume-dense", command.assume_dense,
-                 "Take an unknown architecture for a dense Llama-like decoder, with a warning");
-  add_file_flags(*verb, command.output, "Write to FILE instead of standard output");
-  verb->footer(
-      "Examples:\n"
-      "  tidemark import minicpm-2b --format table\n"
-      "  tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf && tidemark import "
-      "minicpm.gguf\n"
-      "Defaults that the file leaves to its class are listed; what changes sizes and is not known "
-      "is refused.");
+  add_import_flags(*verb, command);
   verb->callback([&line, &command] { line.action = [&command] { return run_import(command); }; });
 }
 
@@ -346,19 +325,7 @@ void add_export(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand(
       "export", "A sparse GGUF or safetensors file: a real header, and no weights");
   ExportCommand& command = line.exported;
-  verb->add_option("MODEL", command.model, kModelHelp)->required();
-  verb->add_option("--quant", command.quant, "What `tidemark list quants` shows [F16]")
-      ->option_text("NAME");
-  add_file_flags(*verb, command.output, "The file to write: .gguf or .safetensors (required)");
-  verb->footer(
-      "Examples:\n"
-      "  tidemark export minicpm-2b --quant Q4_K_M -o minicpm.gguf\n"
-      "  tidemark export llama-3.1-8b --quant bf16 -o llama.safetensors\n"
-      "The file is as long as a real one but for the vocabulary, and takes a few kilobytes of "
-      "disk;\n"
-      "its weights are zeros. Vision and audio towers are left out of a .gguf: they have a file "
-      "of\n"
-      "their own.");
+  add_export_flags(*verb, command, kModelHelp);
   verb->callback([&line, &command] { line.action = [&command] { return run_export(command); }; });
 }
 
@@ -403,6 +370,20 @@ void add_compare(CommandLine& line) {
   });
 }
 
+void add_quant(CommandLine& line) {
+  CLI::App* verb = line.app.add_subcommand(
+      "quant", "Size against error of the weights of a file in other formats");
+  QuantCommand& command = line.quant;
+  add_quant_flags(*verb, command);
+  add_output_flags(*verb, line.flags);
+  verb->callback([&line, &command] {
+    line.action = [&line, &command] {
+      command.output = output_options(line.flags);
+      return run_quant(command);
+    };
+  });
+}
+
 void add_calibrate(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand(
       "calibrate", "Measures this machine and writes a device file that simulate reads");
@@ -424,6 +405,7 @@ int run(std::vector<std::string> arguments) {
   add_pack(line);
   add_compare(line);
   add_calibrate(line);
+  add_quant(line);
   try {
     arguments = expand_short_flags(arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
