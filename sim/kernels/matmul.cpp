@@ -1,72 +1,16 @@
 #include "sim/kernels/matmul.h"
 
-#include <array>
-
 #include "planner/base/check.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int64_t kTokenTile = 4;
-
-using TileSums = std::array<int32_t, kTokenTile>;
-
-// Plain loops; the compiler makes vector code of them. They are inlined into one copy for the
-// baseline instruction set and one for AVX2, chosen once at run time; integer sums make the two
-// agree to the bit.
-[[gnu::always_inline]] inline int32_t dot_loop(const int8_t* a, const int8_t* b, size_t length) {
-  int32_t sum = 0;
-  for (size_t i = 0; i < length; ++i) sum += int32_t{a[i]} * int32_t{b[i]};
-  return sum;
-}
-
-// The dot products of w with kTokenTile consecutive rows of x.
-[[gnu::always_inline]] inline TileSums tile_loop(const int8_t* w, const int8_t* x, size_t length) {
-  int32_t s0 = 0;
-  int32_t s1 = 0;
-  int32_t s2 = 0;
-  int32_t s3 = 0;
-  for (size_t i = 0; i < length; ++i) {
-    s0 += int32_t{w[i]} * int32_t{x[i]};
-    s1 += int32_t{w[i]} * int32_t{x[i + length]};
-    s2 += int32_t{w[i]} * int32_t{x[i + 2 * length]};
-    s3 += int32_t{w[i]} * int32_t{x[i + 3 * length]};
-  }
-  return {s0, s1, s2, s3};
-}
-
-struct Loops {
-  int32_t (*dot)(const int8_t*, const int8_t*, size_t);
-  TileSums (*tile)(const int8_t*, const int8_t*, size_t);
-};
-
-int32_t dot_baseline(const int8_t* a, const int8_t* b, size_t length) {
-  return dot_loop(a, b, length);
-}
-TileSums tile_baseline(const int8_t* w, const int8_t* x, size_t length) {
-  return tile_loop(w, x, length);
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-[[gnu::target("avx2")]] int32_t dot_avx2(const int8_t* a, const int8_t* b, size_t length) {
-  return dot_loop(a, b, length);
-}
-[[gnu::target("avx2")]] TileSums tile_avx2(const int8_t* w, const int8_t* x, size_t length) {
-  return tile_loop(w, x, length);
-}
-
-Loops choose_loops() {
-  if (__builtin_cpu_supports("avx2")) return {dot_avx2, tile_avx2};
-  return {dot_baseline, tile_baseline};
-}
-#else
-Loops choose_loops() { return {dot_baseline, tile_baseline}; }
-#endif
-
-const Loops& loops() {
-  static const Loops chosen = choose_loops();
-  return chosen;
+WeightRows rows_as_stored(const MatMulShape& shape, std::span<const std::byte> weights) {
+  return {.bytes = weights,
+          .rows = shape.rows,
+          .columns = shape.columns,
+          .stride = stored_row_bytes(shape.columns)};
 }
 
 void check_operands(const MatMulShape& shape, std::span<const int8_t> x,
@@ -78,47 +22,33 @@ void check_operands(const MatMulShape& shape, std::span<const int8_t> x,
   check_shape(out, {shape.tokens, shape.rows}, "out is [T, N]");
 }
 
-// Calls store(t, accumulator) for the dot product of `values` with every row of x.
-template <typename Store>
-void dot_with_all_tokens(const MatMulShape& shape, std::span<const int8_t> x,
-                         std::span<const int8_t> values, Store store) {
-  int64_t t = 0;
-  for (; t + kTokenTile <= shape.tokens; t += kTokenTile) {
-    const TileSums sums =
-        loops().tile(values.data(), row_of(x, t, shape.columns).data(), values.size());
-    for (int64_t i = 0; i < kTokenTile; ++i) store(t + i, sums[static_cast<size_t>(i)]);
-  }
-  for (; t < shape.tokens; ++t) {
-    store(t, loops().dot(values.data(), row_of(x, t, shape.columns).data(), values.size()));
-  }
-}
-
 // prepare(row scale) -> convert; out[t][n] = convert(accumulator).
 template <typename Out, typename Prepare>
 void multiply_rows(const MatMulShape& shape, std::span<const int8_t> x,
                    std::span<const std::byte> weights, std::span<Out> out, Prepare prepare) {
   check_operands(shape, x, weights, out.size());
-  for (int64_t n = 0; n < shape.rows; ++n) {
-    const auto row = row_of(weights, n, stored_row_bytes(shape.columns));
-    const auto convert = prepare(stored_scale(row));
-    dot_with_all_tokens(shape, x, stored_values(row), [&](int64_t t, int32_t accumulator) {
-      out[static_cast<size_t>(t * shape.rows + n)] = convert(accumulator);
-    });
-  }
+  const auto take = [&](const SumsBlock& block) {
+    for (int64_t r = 0; r < block.rows; ++r) {
+      const int64_t n = block.first_row + r;
+      const auto convert =
+          prepare(stored_scale(row_of(weights, n, stored_row_bytes(shape.columns))));
+      for (int64_t t = 0; t < block.tokens; ++t) {
+        out[static_cast<size_t>((block.first_token + t) * shape.rows + n)] =
+            convert(block.sums[t * block.stride + r]);
+      }
+    }
+  };
+  gemm_blocks(shape.tokens, x, rows_as_stored(shape, weights), take);
 }
 
 }  // namespace
 
-int32_t dot_s8(std::span<const int8_t> a, std::span<const int8_t> b) {
-  check(a.size() == b.size() && std::ssize(a) <= kMaxReduced,
-        "equal lengths that fit 32-bit accumulators");
-  return loops().dot(a.data(), b.data(), a.size());
-}
+int32_t dot_s8(std::span<const int8_t> a, std::span<const int8_t> b) { return gemm_dot(a, b); }
 
 void matmul_s32(const MatMulShape& shape, std::span<const int8_t> x,
                 std::span<const std::byte> weights, std::span<int32_t> accumulators) {
-  multiply_rows(shape, x, weights, accumulators,
-                [](float /*scale*/) { return [](int32_t accumulator) { return accumulator; }; });
+  check_operands(shape, x, weights, accumulators.size());
+  gemm_s32(shape.tokens, x, rows_as_stored(shape, weights), accumulators);
 }
 
 void matmul_s8(const MatMulShape& shape, std::span<const int8_t> x,

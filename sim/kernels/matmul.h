@@ -8,22 +8,19 @@
 //   x = {1, -2, 3}, w = {10, 20, 30} at scale 0.5: acc = 10 - 40 + 90 = 60; s_in 0.1, s_out 0.2:
 //   M = 0.25, out = 15 (real 3.0 both ways).  Checked by MatMulTest.ByHand.
 //
-// The reduced dimension is bounded so that no bytes whatever can overflow: 128 x 128 x 131,071 <
-// 2^31. Integer sums are exact in any order, so the product has the same bits with and without
-// vector units, and for one token (GEMV: memory bound, a row at a time) and many (GEMM: four tokens
-// share each pass over a row). No scratch. Checked against Eigen (matmul_reference.h) and plain
-// 64-bit loops.
+// The sums are gemm.h's: exact, the same bits on every vector unit and with any number of threads,
+// for one token (GEMV: memory bound) and many. What becomes of a sum is decided block by block
+// while it is near. Checked against Eigen (matmul_reference.h) and plain 64-bit loops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "sim/kernels/gemm.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {
-
-inline constexpr int64_t kMaxReduced = 131'071;
 
 struct MatMulShape {
   int64_t tokens = 0;   // T

@@ -74,8 +74,8 @@ STANDARD = frozenset(
     typeinfo unordered_map unordered_set utility valarray variant vector version
     """.split()
 )
-SYSTEM = ("sys/*", "linux/*", "asm/*", "*intrin.h", "unistd.h", "fcntl.h", "sched.h", "signal.h", "cpuid.h", "time.h",
-          "pthread.h", "dirent.h", "poll.h", "termios.h")
+SYSTEM = ("sys/*", "linux/*", "asm/*", "*intrin.h", "arm_neon.h", "unistd.h", "fcntl.h", "sched.h", "signal.h", "cpuid.h",
+          "time.h", "pthread.h", "dirent.h", "poll.h", "termios.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 LIBRARY = re.compile(r"tidemark_library\s*\(\s*([\w/]+)([^)]*)\)")
