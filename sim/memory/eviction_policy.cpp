@@ -1,5 +1,6 @@
 #include "sim/memory/eviction_policy.h"
 
+#include <algorithm>
 #include <iterator>
 #include <list>
 #include <optional>
@@ -32,11 +33,20 @@ class ListPolicy : public EvictionPolicy {
     return order_;
   }
 
+  std::optional<UnitId> first_but(const std::vector<bool>& spared) const {
+    for (const UnitId block : order_) {
+      if (!spared[block.index()]) return block;
+    }
+    return std::nullopt;
+  }
+
   void to_the_end(UnitId block) { order_.splice(order_.end(), order_, place_of(block)); }
 
   void check_resident(UnitId block) const {
     check(place_.at(block.index()).has_value(), "the block is not resident");
   }
+
+  std::list<UnitId> order_{};
 
  private:
   using Place = std::list<UnitId>::iterator;
@@ -46,7 +56,6 @@ class ListPolicy : public EvictionPolicy {
     return *place_[block.index()];
   }
 
-  std::list<UnitId> order_{};
   std::vector<std::optional<Place>> place_;
 };
 
@@ -55,6 +64,9 @@ class Lru : public ListPolicy {
   using ListPolicy::ListPolicy;
   void on_access(UnitId block) override { to_the_end(block); }
   UnitId victim() override { return order().front(); }
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    return first_but(spared);
+  }
 };
 
 class Mru : public ListPolicy {
@@ -62,6 +74,11 @@ class Mru : public ListPolicy {
   using ListPolicy::ListPolicy;
   void on_access(UnitId block) override { to_the_end(block); }
   UnitId victim() override { return order().back(); }
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    const auto found = std::find_if(order_.rbegin(), order_.rend(),
+                                    [&](UnitId block) { return !spared[block.index()]; });
+    return found == order_.rend() ? std::nullopt : std::optional(*found);
+  }
 };
 
 class Fifo : public ListPolicy {
@@ -69,6 +86,9 @@ class Fifo : public ListPolicy {
   using ListPolicy::ListPolicy;
   void on_access(UnitId block) override { check_resident(block); }
   UnitId victim() override { return order().front(); }
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    return first_but(spared);
+  }
 };
 
 // The circle cut open at the hand: what the hand passes goes to the end.
@@ -93,6 +113,23 @@ class Clock : public ListPolicy {
       to_the_end(order().front());
     }
     return order().front();
+  }
+
+  // The hand passes over those that are spared and leaves their marks.
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    if (!first_but(spared)) return std::nullopt;
+    while (true) {
+      const UnitId block = order().front();
+      const bool is_spared = spared[block.index()];
+      if (!is_spared && !accessed_[block.index()]) return block;
+      if (!is_spared) accessed_[block.index()] = false;
+      to_the_end(block);
+    }
+  }
+
+  void on_prefetch(UnitId block) override {
+    ListPolicy::on_load(block);
+    accessed_[block.index()] = false;
   }
 
  private:

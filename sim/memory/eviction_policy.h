@@ -35,15 +35,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "planner/base/bytes.h"
 #include "planner/base/ids.h"
 
 namespace tidemark {
 
-// Blocks are ids 0..n-1. The three notices come after the fact; a notice about a block that is not
-// resident (or, for on_load, already is) is a bug.
+// Blocks are ids 0..n-1. The notices come after the fact; a notice about a block that is not
+// resident (or, for on_load and on_prefetch, already is) is a bug.
 class EvictionPolicy {
  public:
   EvictionPolicy() = default;
@@ -54,8 +56,14 @@ class EvictionPolicy {
   virtual void on_load(UnitId block) = 0;
   virtual void on_access(UnitId block) = 0;  // a hit
   virtual void on_evict(UnitId block) = 0;
+  // Loaded before it was asked for. That counts as a load, but not as an access: on_access follows
+  // when it is asked for.
+  virtual void on_prefetch(UnitId block) { on_load(block); }
   // Some resident, evictable block; there must be one. Random draws anew at each call.
   virtual UnitId victim() = 0;
+  // The one that victim() would name if those with a mark in `spared` (one a block) were not there;
+  // nothing when they are all there is.
+  virtual std::optional<UnitId> victim_but(const std::vector<bool>& spared) = 0;
 };
 
 std::unique_ptr<EvictionPolicy> make_lru(int64_t blocks);

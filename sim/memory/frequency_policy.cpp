@@ -42,6 +42,18 @@ class Lfu : public EvictionPolicy {
     return residents_.begin()->block;
   }
 
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    const auto found = std::find_if(residents_.begin(), residents_.end(),
+                                    [&](const Rank& rank) { return !spared[rank.block.index()]; });
+    return found == residents_.end() ? std::nullopt : std::optional(found->block);
+  }
+
+  void on_prefetch(UnitId block) override {
+    check(residents_.insert(rank(block)).second && !is_resident(block),
+          "a block is loaded once until it is evicted");
+    of_[block.index()].resident = true;
+  }
+
  private:
   struct Uses {
     int64_t count = 0;

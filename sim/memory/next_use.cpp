@@ -37,6 +37,13 @@ class Occurrences {
     return positions_[cursor++];
   }
 
+  // The first access of `block` after position `last`, which stays to come.
+  int64_t ahead(UnitId block, int64_t last) {
+    size_t& cursor = cursor_.at(block.index());
+    while (cursor < end_[block.index()] && positions_[cursor] <= last) ++cursor;
+    return next(block);
+  }
+
   // The access after the one advance() returned.
   int64_t next(UnitId block) const {
     const size_t cursor = cursor_.at(block.index());
@@ -68,11 +75,24 @@ class NextUse : public EvictionPolicy {
     candidates_.insert(candidate(block));
   }
 
+  void on_prefetch(UnitId block) override {
+    next_[block.index()] = occurrences_.ahead(block, position_);
+    const bool added = candidates_.insert(candidate(block)).second;
+    check(added, "a block is loaded once until it is evicted");
+  }
+
   void on_evict(UnitId block) override { remove(block); }
 
   UnitId victim() override {
     check(!candidates_.empty(), "no block can be evicted");
     return candidates_.begin()->block;
+  }
+
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    const auto found =
+        std::find_if(candidates_.begin(), candidates_.end(),
+                     [&](const Candidate& candidate) { return !spared[candidate.block.index()]; });
+    return found == candidates_.end() ? std::nullopt : std::optional(found->block);
   }
 
  private:

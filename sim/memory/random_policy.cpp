@@ -37,6 +37,15 @@ class Random : public EvictionPolicy {
     return residents_[draw_below(bits_, residents_.size())];
   }
 
+  std::optional<UnitId> victim_but(const std::vector<bool>& spared) override {
+    std::vector<UnitId> left;
+    for (const UnitId block : residents_) {
+      if (!spared[block.index()]) left.push_back(block);
+    }
+    if (left.empty()) return std::nullopt;
+    return left[draw_below(bits_, left.size())];
+  }
+
  private:
   size_t place_of(UnitId block) const {
     check(place_.at(block.index()) != kNowhere, "the block is not resident");

@@ -119,6 +119,7 @@ TEST(BlockCacheTest, AWrongVictimIsCaught) {
     void on_access(UnitId) override {}
     void on_evict(UnitId) override {}
     UnitId victim() override { return kC; }
+    std::optional<UnitId> victim_but(const std::vector<bool>&) override { return kC; }
   };
   BlockCache cache(equal(3, 5), Bytes::of(5), std::make_unique<Liar>());
   cache.access(kA);
