@@ -11,11 +11,12 @@
 namespace tidemark {
 namespace {
 
-// "25 % of the weights after 100 ms, all weights after 400 ms".
+// "25 % of the weights after 100 ms, all weights after 400 ms". The first layer and the first token
+// have a place of their own.
 std::string progress_line(const SimReport& report) {
   std::vector<std::string> words;
   for (const SimEvent& event : report.events) {
-    if (event.what != kProgress) continue;
+    if (event.what != kProgress || event.detail.starts_with("first")) continue;
     words.push_back(fmt::format("{} after {}", event.detail, format_duration(event.time)));
   }
   return words.empty() ? "" : paragraph("Loading", fmt::format("{}", fmt::join(words, ", ")));

@@ -61,7 +61,9 @@ std::string Control::shrink_cache() {
   const Bytes after = std::max(std::min(before, worst_->weights) - excess(), least);
   if (after >= before) return "";
   for (const UnitId unit : parts_.cache->set_capacity(after)) parts_.store.release(unit);
-  return fmt::format("{} instead of {}", format_bytes(after), format_bytes(before));
+  const Bytes reached = parts_.cache->capacity();  // what is being read stays
+  if (reached >= before) return "";
+  return fmt::format("{} instead of {}", format_bytes(reached), format_bytes(before));
 }
 
 // The plan for half the ubatch says what its arena takes.

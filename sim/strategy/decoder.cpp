@@ -20,12 +20,13 @@ Decoder::Decoder(const DecoderParts& parts)
 }
 
 void Decoder::start() {
+  started_ = parts_.simulation.now();
   parts_.ledger.at({.kind = Place::Kind::kLoading});
   parts_.loader.prepare([this] { on_prepared(); });
 }
 
 void Decoder::on_prepared() {
-  stall_ += parts_.simulation.now();
+  stall_ += parts_.simulation.now() - started_;
   start_next_pass();
 }
 
@@ -62,7 +63,10 @@ void Decoder::on_cells_resident() {
   stall_ += visit_started_ - waiting_since_;
   waited_for_cells_ += visit_started_ - waiting_since_;
   parts_.cells.computing(visit_in_pass_);
-  if (first_layer_ == Duration{} && holds_a_layer(use())) first_layer_ = visit_started_;
+  if (!has_seen_a_layer_ && holds_a_layer(use())) {
+    has_seen_a_layer_ = true;
+    first_layer_ = visit_started_ - started_;
+  }
   if (live_activations_ && !use().steps.empty()) {
     step_ = use().steps.lower;
     return start_step();
@@ -111,7 +115,7 @@ void Decoder::on_pass_done() {
   trace_span("pass", fmt::format("{} {}", name_of(pass_.phase), pass_.index), pass_started_);
   steps_before_pass_ += static_cast<int64_t>(phase().schedule.order.size());
   if (pass_.phase == Phase::kPrefill) {
-    ttft_ = parts_.simulation.now();
+    ttft_ = parts_.simulation.now() - started_;
   } else {
     decode_times_.push_back(parts_.simulation.now() - pass_started_);
   }

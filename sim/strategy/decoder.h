@@ -45,7 +45,7 @@ class Decoder {
   void start();
 
   bool ended() const { return ended_; }
-  Duration ttft() const { return ttft_; }  // end of the last prefill pass
+  Duration ttft() const { return ttft_; }  // from the start to the end of the last prefill pass
   // Compute waiting, also when the run was ended while it waited.
   Duration stall() const { return is_waiting() ? stall_ + waited_so_far() : stall_; }
   // Up to now, also within an op.
@@ -109,6 +109,8 @@ class Decoder {
   SimTime service_began_{};
   OpCost serving_{};  // its
   OpCost spent_{};    // of those before
+  SimTime started_{};
+  bool has_seen_a_layer_ = false;
   Duration stall_{};
   Duration loading_{};
   Duration waited_for_cells_{};

@@ -10,13 +10,13 @@ namespace {
 constexpr int64_t kReusePerMille = 290;
 constexpr int64_t kSkewEighths = 11;
 
+}  // namespace
+
 bool is_expert(const WeightTensor& tensor) {
   return tensor.stack < 0 &&
          (tensor.role == WeightRole::kExpertGate || tensor.role == WeightRole::kExpertUp ||
           tensor.role == WeightRole::kExpertDown);
 }
-
-}  // namespace
 
 std::optional<ExpertShape> expert_shape(const Scenario& scenario, const MemoryPlan& plan) {
   const TransformerSpec* spec = scenario.model.transformer();

@@ -35,6 +35,15 @@ void MemoryLedger::listen(Listener listener) {
   listener_(now_);
 }
 
+void MemoryLedger::reserve(const CurvePoint& more) {
+  now_.kv_cache += more.kv_cache;
+  now_.recurrent_state += more.recurrent_state;
+  now_.compute += more.compute;
+  now_.output += more.output;
+  now_.runtime += more.runtime;
+  record();
+}
+
 void MemoryLedger::load_weights(Bytes bytes) {
   now_.weights += bytes;
   if (weights_in_file_) now_.file_backed += bytes;

@@ -52,6 +52,8 @@ class MemoryLedger {
   void listen(Listener listener);
 
   void at(const Place& place) { place_ = place; }
+  // Another process's memory is there as well.
+  void reserve(const CurvePoint& more);
   void load_weights(Bytes bytes);
   void release_weights(Bytes bytes);
   void set_mapped_weights(Bytes bytes);  // all of them pages of a file

@@ -29,9 +29,12 @@ class MmapLoader : public WeightLoader {
       copy_to_device(unit, std::move(on_resident));
       return prefetch_after(visit);
     }
-    const PageAccess access = file_.cache.touch(file_.view, extent(unit));
+    const PageAccess access = each_piece(unit, &PageCache::touch);
     ledger_.set_mapped_weights(file_.cache.resident());
-    charge(unit, access, std::move(on_resident));
+    charge(unit, access, [this, unit, on_resident = std::move(on_resident)] {
+      store_.note_ready(unit);
+      on_resident();
+    });
     prefetch_after(visit);
   }
 
@@ -42,6 +45,20 @@ class MmapLoader : public WeightLoader {
  private:
   Interval<Bytes> extent(UnitId unit) const { return file_.extents.at(unit.index()); }
 
+  // Of every file that the unit lies in.
+  PageAccess each_piece(UnitId unit, PageAccess (PageCache::*access)(ViewId, Interval<Bytes>)) {
+    PageAccess all;
+    for (const FilePiece& piece : file_.pieces.at(unit.index())) {
+      PageAccess one = (file_.cache.*access)(file_.views.at(piece.file), piece.range);
+      opening_ += store_.open_file(piece.file);
+      all.reads.insert(all.reads.end(), one.reads.begin(), one.reads.end());
+      all.major_faults += one.major_faults;
+      all.minor_faults += one.minor_faults;
+      all.bytes_read += one.bytes_read;
+    }
+    return all;
+  }
+
   bool is_on_device(UnitId unit) const {
     return !file_.on_device.empty() && file_.on_device.at(unit.index());
   }
@@ -51,6 +68,10 @@ class MmapLoader : public WeightLoader {
     if (copied_.empty()) copied_.resize(file_.names.size());
     if (copied_.at(unit.index())) return on_resident();
     copied_.at(unit.index()) = true;
+    on_resident = [this, unit, on_resident = std::move(on_resident)] {
+      store_.note_ready(unit);
+      on_resident();
+    };
     const Bytes bytes = extent(unit).upper - extent(unit).lower;
     store_.read_bytes(file_.names.at(unit.index()), bytes, store_.read_time(bytes),
                       std::move(on_resident));
@@ -59,7 +80,7 @@ class MmapLoader : public WeightLoader {
   // Reads queue behind those that were asked for earlier, so a touch of pages that are still on
   // their way waits for them.
   void charge(UnitId unit, const PageAccess& access, Action on_resident) {
-    const Duration service = time_of(access);
+    const Duration service = time_of(access) + std::exchange(opening_, Duration{});
     if (service == Duration{} && unread_ == 0) return on_resident();
     ++unread_;
     store_.read_bytes(file_.names.at(unit.index()), access.bytes_read, service,
@@ -77,12 +98,14 @@ class MmapLoader : public WeightLoader {
       }
       return time;
     }
-    Interval<Bytes> run;  // of the file, read without a gap
+    Interval<Bytes> run;  // of a file, read without a gap
+    FileId file;
     for (const PageReads& reads : access.reads) {
       const Bytes end = reads.offset + reads.bytes * reads.count;
-      if (reads.offset != run.upper) {
+      if (reads.offset != run.upper || reads.file != file) {
         if (!run.empty()) time += store_.read_time(run.upper - run.lower);
         run.lower = reads.offset;
+        file = reads.file;
       }
       run.upper = end;
     }
@@ -94,7 +117,7 @@ class MmapLoader : public WeightLoader {
          ++ahead) {
       const UnitId unit = itinerary_.unit_at(ahead);
       if (is_on_device(unit)) continue;
-      const PageAccess access = file_.cache.will_need(file_.view, extent(unit));
+      const PageAccess access = each_piece(unit, &PageCache::will_need);
       if (access.bytes_read == Bytes{}) continue;
       ledger_.set_mapped_weights(file_.cache.resident());
       charge(unit, access, nullptr);
@@ -107,11 +130,13 @@ class MmapLoader : public WeightLoader {
   MemoryLedger& ledger_;
   std::vector<bool> copied_{};  // by unit
   int64_t unread_ = 0;          // requests that storage has not answered
+  Duration opening_{};          // of files touched since the last request
 };
 
 }  // namespace
 
-MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit)
+MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit,
+                       const WeightFiles* split)
     : cache({.page = scenario.device.page_size, .limit = limit}),
       page_fault(scenario.device.page_fault),
       is_random(scenario.load.read_order == ReadOrder::kRandom),
@@ -119,15 +144,30 @@ MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& 
   Bytes end;
   for (const WeightUnit& unit : units) {
     extents.push_back({end, end + unit.bytes});
+    pieces.push_back({{.file = 0, .range = extents.back()}});
     names.push_back(unit.name);
     end += unit.bytes;
   }
-  // Room for all of it is room for its last page, too.
+  if (split != nullptr) pieces = split->pieces;
+  const std::vector<Bytes> sizes = split != nullptr ? split->sizes : std::vector<Bytes>{end};
+  // Room for all of it is room for its last pages, too.
   const Bytes page = scenario.device.page_size;
-  if (limit >= end) cache.set_limit(page * ceil_div(end.count(), page.count()));
-  file = cache.add_file(end);
-  view = cache.open(file, is_random ? PageAdvice::kRandom : PageAdvice::kNormal);
-  if (scenario.load.is_cached) cache.warm(file, {Bytes{}, end});
+  Bytes whole_pages;
+  for (const Bytes size : sizes) whole_pages += page * ceil_div(size.count(), page.count());
+  if (limit >= end) cache.set_limit(whole_pages);
+  for (const Bytes size : sizes) files.push_back(cache.add_file(size));
+  open_again();
+  file = files.front();
+  view = views.front();
+  if (!scenario.load.is_cached) return;
+  for (size_t i = 0; i < files.size(); ++i) cache.warm(files[i], {Bytes{}, sizes[i]});
+}
+
+void MappedFile::open_again() {
+  views.clear();
+  for (const FileId each : files) {
+    views.push_back(cache.open(each, is_random ? PageAdvice::kRandom : PageAdvice::kNormal));
+  }
 }
 
 std::unique_ptr<WeightLoader> make_mmap_loader(WeightStore& store, const Itinerary& itinerary,

@@ -11,6 +11,7 @@
 #include "planner/base/units.h"
 #include "planner/capacity/verdict.h"
 #include "sim/strategy/decoder.h"
+#include "sim/strategy/residency_input.h"
 
 namespace tidemark {
 namespace {
@@ -121,8 +122,8 @@ void check_cache(const Scenario& scenario, const MemoryPlan& plan, RunInput& inp
        .hint = "raise --cache-size, or pin less"});
 }
 
-// At most this many changes of the curve. A visit brings one unit; only with two slots does it go
-// at another time than the next one comes. Live activations change at each step.
+// At most this many changes of the curve. A visit brings one unit; only with two slots, or read
+// ahead, does it go at another time than the next one comes. Live activations change at each step.
 int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
   const int64_t visits = input.itinerary.visits();
   int64_t points = visits;
@@ -130,8 +131,10 @@ int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, cons
     points = static_cast<int64_t>(plan.units.size());
   if (scenario.strategy == StrategyKind::kMmap)
     points = checked_mul(visits, checked_add(scenario.load.prefetch, 1));
+  const bool reads_ahead =
+      scenario.strategy == StrategyKind::kBlockCache && scenario.load.prefetch > 0;
   if (scenario.strategy == StrategyKind::kDoubleBuffer ||
-      scenario.strategy == StrategyKind::kChunked)
+      scenario.strategy == StrategyKind::kChunked || reads_ahead)
     points = checked_mul(visits, 2);
   if (counts_live_activations(scenario.engine) && !input.is_access_list) {
     const auto steps = [](const PhasePlan& phase, int64_t passes) {
@@ -198,6 +201,7 @@ Result<RunInput> run_input(const Scenario& scenario, const MemoryPlan& plan, Sim
   Diagnostics problems;
   RunInput input{.is_access_list = !scenario.trace.empty()};
   check_device(scenario.device, problems);
+  check_residency(scenario, plan, problems);
   if (input.is_access_list) {
     input.itinerary =
         itinerary_of(UnitNames(plan.units).resolve("trace", scenario.trace, problems));

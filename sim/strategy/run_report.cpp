@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "planner/base/units.h"
 #include "planner/report/parts.h"
+#include "planner/report/residency_text.h"
 #include "planner/report/run_notes.h"
 
 namespace tidemark {
@@ -20,6 +23,22 @@ std::string parts_in_words(const CurvePoint& point) {
     words += fmt::format("{} {}", part.label, format_bytes(point.*part.simulated));
   }
   return words;
+}
+
+// Progress of loading, then what the system and the run did; at one instant in that order.
+std::vector<SimEvent> in_order(std::vector<SimEvent> progress, const SimReport& report,
+                               const std::vector<SimEvent>& others) {
+  const auto add = [&progress](Duration time, const char* what) {
+    if (time > Duration{}) progress.push_back({time, std::string(kProgress), what});
+  };
+  add(report.stages.first_layer, "first layer");
+  add(report.ttft, "first token");
+  const auto sooner = [](const SimEvent& a, const SimEvent& b) { return a.time < b.time; };
+  std::stable_sort(progress.begin(), progress.end(), sooner);
+  std::vector<SimEvent> all;
+  std::merge(progress.begin(), progress.end(), others.begin(), others.end(),
+             std::back_inserter(all), sooner);
+  return all;
 }
 
 }  // namespace
@@ -59,7 +78,7 @@ void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                                 label_of_part(answer.binding_term));
   }
   report.curve = ledger.take_curve();
-  report.events = watch.events();
+  report.events = in_order(std::move(report.events), report, watch.events());
   if (!watch.killed()) return;
   report.outcome = SimOutcome::kKilled;
   report.reason =

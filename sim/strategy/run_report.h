@@ -17,7 +17,8 @@ void report_plan(const Scenario& scenario, const MemoryPlan& plan, SimReport& re
 // Nearest rank; nothing of no times.
 std::optional<IntervalFacts> intervals_of(std::vector<Duration> times);
 
-// Peak, curve, outcome and events; `report.end` and `report.device` are there. Takes the curve.
+// Peak, curve, outcome and events; `report.end` and `report.device` are there, and among its events
+// those of loading. The first layer and the first token are added. Takes the curve.
 void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                    const std::vector<WeightUnit>& units, SimReport& report);
 

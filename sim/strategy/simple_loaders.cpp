@@ -1,7 +1,6 @@
-// Resident, layerwise and block-cache: each a handful of lines.
+// Resident and layerwise: each a handful of lines.
 #include <utility>
 
-#include "planner/base/check.h"
 #include "sim/strategy/weight_loader.h"
 
 namespace tidemark {
@@ -40,28 +39,6 @@ class LayerwiseLoader : public WeightLoader {
   const Itinerary& itinerary_;
 };
 
-// The unit being computed is the most recent access, and the next access comes only after it:
-// nothing can evict it while it is in use.
-class BlockCacheLoader : public WeightLoader {
- public:
-  BlockCacheLoader(WeightStore& store, const Itinerary& itinerary, BlockCache& cache)
-      : store_(store), itinerary_(itinerary), cache_(cache) {}
-
-  void need(int64_t visit, Action on_resident) override {
-    const UnitId unit = itinerary_.unit_at(visit);
-    const Access access = cache_.access(unit);
-    check(access.outcome != AccessOutcome::kTooLarge, "every unit visited fits the cache");
-    for (const UnitId evicted : access.evicted) store_.release(evicted);
-    if (access.outcome == AccessOutcome::kHit) return on_resident();
-    store_.read(unit, std::move(on_resident));
-  }
-
- private:
-  WeightStore& store_;
-  const Itinerary& itinerary_;
-  BlockCache& cache_;
-};
-
 }  // namespace
 
 std::unique_ptr<WeightLoader> make_resident_loader(WeightStore& store, int64_t units) {
@@ -71,12 +48,6 @@ std::unique_ptr<WeightLoader> make_resident_loader(WeightStore& store, int64_t u
 std::unique_ptr<WeightLoader> make_layerwise_loader(WeightStore& store,
                                                     const Itinerary& itinerary) {
   return std::make_unique<LayerwiseLoader>(store, itinerary);
-}
-
-std::unique_ptr<WeightLoader> make_block_cache_loader(WeightStore& store,
-                                                      const Itinerary& itinerary,
-                                                      BlockCache& cache) {
-  return std::make_unique<BlockCacheLoader>(store, itinerary, cache);
 }
 
 }  // namespace tidemark

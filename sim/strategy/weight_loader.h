@@ -8,7 +8,8 @@
 //                      r1..
 //   chunked         as double-buffer, of chunks
 //   mmap            as layerwise, but of the pages that are not in the page cache
-//   block-cache     as layerwise on a miss, without r on a hit; what goes is the policy's choice
+//   block-cache     as layerwise on a miss, without r on a hit; what goes is the policy's choice;
+//                   with a prefetch, the next visits are read ahead while there is room
 //
 // The run calls prepare once, then need and done in turn for visit 0, 1, 2, ...
 #pragma once
@@ -21,6 +22,7 @@
 #include "sim/memory/block_cache.h"
 #include "sim/memory/page_cache.h"
 #include "sim/strategy/passes.h"
+#include "sim/strategy/weight_files.h"
 #include "sim/strategy/weight_store.h"
 
 namespace tidemark {
@@ -50,9 +52,12 @@ std::unique_ptr<WeightLoader> make_layerwise_loader(WeightStore& store, const It
 std::unique_ptr<WeightLoader> make_double_buffer_loader(WeightStore& store,
                                                         const Itinerary& itinerary);
 
-// The units one after the other in one file, mapped.
+// The units one after the other in one file, mapped; or in those of `files`, each mapped.
 struct MappedFile {
-  MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit);
+  MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit,
+             const WeightFiles* files = nullptr);
+  // Another process maps it.
+  void open_again();
 
   PageCache cache;
   Duration page_fault{};
@@ -61,14 +66,22 @@ struct MappedFile {
   std::vector<Interval<Bytes>> extents{};  // by unit
   std::vector<std::string> names{};
   std::vector<bool> on_device{};  // by unit: read once, then held elsewhere; empty = none
-  FileId file{};
+  FileId file{};                  // the first
   ViewId view{};
+  std::vector<FileId> files{};
+  std::vector<ViewId> views{};                   // by file, of the process at hand
+  std::vector<std::vector<FilePiece>> pieces{};  // by unit
 };
 std::unique_ptr<WeightLoader> make_mmap_loader(WeightStore& store, const Itinerary& itinerary,
                                                MappedFile& file, MemoryLedger& ledger);
+// Units that a block cache reads before they are asked for.
+struct CachePrefetch {
+  int64_t depth = 0;  // visits ahead of the one at hand
+  int64_t late = 0;   // asked for while they were being read
+};
 // Every unit visited must fit the cache (CHECK).
 std::unique_ptr<WeightLoader> make_block_cache_loader(WeightStore& store,
-                                                      const Itinerary& itinerary,
-                                                      BlockCache& cache);
+                                                      const Itinerary& itinerary, BlockCache& cache,
+                                                      CachePrefetch& prefetch);
 
 }  // namespace tidemark

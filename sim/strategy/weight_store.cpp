@@ -16,11 +16,31 @@ WeightStore::WeightStore(Simulation& simulation, const Scenario& scenario,
       flash_(simulation, 1),
       initialiser_(simulation, 1) {}
 
-Duration WeightStore::read_time(Bytes bytes) const {
+void WeightStore::lie_in(const WeightFiles* files) {
+  files_ = files;
+  is_open_.assign(files != nullptr ? files->sizes.size() : 0, false);
+}
+
+Duration WeightStore::read_time(Bytes bytes, ReadOrder order) const {
   if (choices_.is_cached) return transfer_time(bytes, device_.cached_rate());
   const Bytes request = choices_.read_size > Bytes{} ? choices_.read_size : bytes;
-  if (request >= bytes) return storage_.service(bytes, choices_.read_order, choices_.read_depth);
-  return storage_.transfer(bytes, request, choices_.read_order, choices_.read_depth);
+  if (request >= bytes) return storage_.service(bytes, order, choices_.read_depth);
+  return storage_.transfer(bytes, request, order, choices_.read_depth);
+}
+
+Duration WeightStore::open_file(size_t file) {
+  if (files_ == nullptr || is_open_.at(file)) return {};
+  is_open_[file] = true;
+  return device_.flash_latency;
+}
+
+Duration WeightStore::unit_time(UnitId unit, ReadOrder order) {
+  if (files_ == nullptr) return read_time(units_.at(unit.index()).bytes, order);
+  Duration time;
+  for (const FilePiece& piece : files_->pieces.at(unit.index())) {
+    time += open_file(piece.file) + read_time(piece.range.upper - piece.range.lower, order);
+  }
+  return time;
 }
 
 Duration WeightStore::initialise_time(Bytes bytes) const {
@@ -28,10 +48,13 @@ Duration WeightStore::initialise_time(Bytes bytes) const {
   return is_free ? Duration{} : transfer_time(bytes, choices_.initialise);
 }
 
+void WeightStore::read(UnitId unit, ReadOrder order, Action on_ready) {
+  read_for(unit, unit_time(unit, order), std::move(on_ready));
+}
+
 // One after the other, storage waits while its last read is initialised.
-void WeightStore::read(UnitId unit, Action on_ready) {
+void WeightStore::read_for(UnitId unit, Duration service, Action on_ready) {
   const Bytes bytes = units_.at(unit.index()).bytes;
-  const Duration service = read_time(bytes);
   const Duration held = choices_.overlaps ? service : service + initialise_time(bytes);
   flash_.request(
       held, [this, unit, service] { on_read_start(unit, service); },
@@ -52,16 +75,19 @@ void WeightStore::on_read_done(UnitId unit, Action on_ready) {
   const WeightUnit& read = units_[unit.index()];
   const Duration service = initialise_time(read.bytes);
   initialising_ += service;
-  if (service == Duration{} || !choices_.overlaps) {
-    if (on_ready) on_ready();
-    return;
-  }
+  if (progress_ != nullptr) progress_->on_read(unit);
+  if (service == Duration{} || !choices_.overlaps) return on_initialised(unit, on_ready);
   initialiser_.request(
       service,
       [this, unit, service] {
         trace_span("initialise", "initialise " + units_[unit.index()].name, service);
       },
-      std::move(on_ready));
+      [this, unit, on_ready = std::move(on_ready)] { on_initialised(unit, on_ready); });
+}
+
+void WeightStore::on_initialised(UnitId unit, const Action& on_ready) {
+  if (progress_ != nullptr) progress_->on_ready(unit);
+  if (on_ready) on_ready();
 }
 
 void WeightStore::read_bytes(std::string what, Bytes bytes, Duration service, Action on_read) {
@@ -73,6 +99,12 @@ void WeightStore::read_bytes(std::string what, Bytes bytes, Duration service, Ac
         trace_span("flash", "read " + what, service);
       },
       std::move(on_read));
+}
+
+void WeightStore::note_ready(UnitId unit) {
+  if (progress_ == nullptr) return;
+  progress_->on_read(unit);
+  progress_->on_ready(unit);
 }
 
 void WeightStore::release(UnitId unit) { ledger_.release_weights(units_.at(unit.index()).bytes); }

@@ -17,7 +17,9 @@
 #include "sim/core/server.h"
 #include "sim/core/trace.h"
 #include "sim/device/storage_model.h"
+#include "sim/strategy/load_progress.h"
 #include "sim/strategy/memory_ledger.h"
+#include "sim/strategy/weight_files.h"
 
 namespace tidemark {
 
@@ -29,14 +31,28 @@ class WeightStore {
   WeightStore(Simulation& simulation, const Scenario& scenario,
               const std::vector<WeightUnit>& units, MemoryLedger& ledger, Trace* trace);
 
-  void read(UnitId unit, Action on_ready);
+  // Who is told how far the weights have come; null = nobody.
+  void tell(LoadProgress* progress) { progress_ = progress; }
+  // The weights lie in these; null = in one file that is open. For the store's lifetime.
+  void lie_in(const WeightFiles* files);
+
+  void read(UnitId unit, Action on_ready) { read(unit, choices_.read_order, std::move(on_ready)); }
+  // In requests at random places, or one after the other, whatever the scenario asks for.
+  void read(UnitId unit, ReadOrder order, Action on_ready);
+  // In requests of the caller's, which take so long together.
+  void read_for(UnitId unit, Duration service, Action on_ready);
   void release(UnitId unit);
   // Bytes whose memory somebody else counts: pages of a mapped file, cells of a cache that lie in
   // storage. `what` names them in the trace. They are not initialised.
   void read_bytes(std::string what, Bytes bytes, Duration service, Action on_read);
 
+  // A unit that read_bytes() has brought, or that was there.
+  void note_ready(UnitId unit);
+  // Opens the file when it was not; what that takes.
+  Duration open_file(size_t file);
+
   // How long one read of so many bytes takes, in the requests that the scenario asks for.
-  Duration read_time(Bytes bytes) const;
+  Duration read_time(Bytes bytes) const { return read_time(bytes, choices_.read_order); }
   Duration initialise_time(Bytes bytes) const;
   const StorageModel& storage() const { return storage_; }
 
@@ -45,8 +61,11 @@ class WeightStore {
   Duration initialising() const { return initialising_; }  // what initialises busy
 
  private:
+  Duration read_time(Bytes bytes, ReadOrder order) const;
+  Duration unit_time(UnitId unit, ReadOrder order);
   void on_read_start(UnitId unit, Duration service);
   void on_read_done(UnitId unit, Action on_ready);
+  void on_initialised(UnitId unit, const Action& on_ready);
   void trace_span(const char* lane, std::string name, Duration duration);
 
   const Simulation& simulation_;
@@ -56,6 +75,9 @@ class WeightStore {
   const std::vector<WeightUnit>& units_;
   MemoryLedger& ledger_;
   Trace* trace_;
+  LoadProgress* progress_ = nullptr;
+  const WeightFiles* files_ = nullptr;
+  std::vector<bool> is_open_{};  // by file
   Server flash_;
   Server initialiser_;
   Bytes bytes_read_{};
