@@ -1,0 +1,29 @@
+#include "sim/kernels/filters.h"
+
+#include <cmath>
+
+#include "planner/base/check.h"
+
+namespace tidemark {
+
+ChannelOutput channel_output(const Filters& filters, const AffineLayer& layer, int64_t channel) {
+  const auto o = static_cast<size_t>(channel);
+  const float scale = filters.scales.size() == 1 ? filters.scales.front() : filters.scales[o];
+  return {.factor =
+              quantize_multiplier(double{layer.in.scale} * double{scale} / double{layer.out.scale}),
+          .bias = filters.bias.empty() ? 0 : filters.bias[o],
+          .zero_point = layer.out.zero_point,
+          .range = layer.range};
+}
+
+void check_filters(const Filters& filters, const AffineLayer& layer, int64_t channels) {
+  check_affine(layer.in);
+  check_affine(layer.out);
+  check(layer.range.low <= layer.range.high, "a range is not empty");
+  check(filters.scales.size() == 1 || std::ssize(filters.scales) == channels,
+        "a scale for each output channel, or one");
+  check(filters.bias.empty() || std::ssize(filters.bias) == channels,
+        "a bias for each output channel, or none");
+}
+
+}  // namespace tidemark
