@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/report/replay_time.h"
 #include "planner/report/report.h"
 #include "planner/report/writers.h"
 
@@ -31,6 +32,7 @@ struct ReplayStep {
   Bytes predicted{};
   Bytes measured{};
   Duration wall{};  // of the op, and of waiting for its weights
+  std::optional<Duration> predicted_wall{};  // where times are compared
 };
 
 // A tensor that does not hold what was written to it.
@@ -93,6 +95,7 @@ struct ReplayReport {
   std::string cache_policy{};  // block-cache only, as the two below
   std::optional<CacheCounts> predicted_cache{};
   std::optional<CacheCounts> measured_cache{};
+  std::optional<TimeComparison> time{};  // --compare-time
 };
 
 Bytes peak_tolerance(Bytes predicted);

@@ -127,6 +127,7 @@ std::string to_text(std::span<const ReplayReport> reports, TextStyle style) {
   out += paragraph("Engine", one_line(first.engine));
   out += settings_section(common_settings(reports));
   out += "\n" + table_to_text(table_of(reports), style) + "\n";
+  out += time_section(reports, style);
   for (const ReplayReport& report : reports) {
     for (const std::string& line : failures(report)) {
       out += paragraph("Failed", one_line(report.strategy) + ": " + one_line(line));

@@ -293,8 +293,25 @@ Json steps_json(const std::vector<ReplayStep>& steps) {
                         {"predicted_bytes", step.predicted.count()},
                         {"measured_bytes", step.measured.count()},
                         {"wall_ns", step.wall.count()}});
+    if (step.predicted_wall) json.back()["predicted_ns"] = step.predicted_wall->count();
   }
   return json;
+}
+
+Json time_json(const TimeComparison& time) {
+  Json runs = Json::array();
+  for (const Duration run : time.runs) runs.push_back(run.count());
+  Json parts = Json::array();
+  for (const TimePart& part : time.parts) {
+    parts.push_back(Json{{"part", part.what},
+                         {"steps", part.steps},
+                         {"predicted_ns", part.predicted.count()},
+                         {"measured_ns", part.measured.count()}});
+  }
+  return Json{{"predicted_ns", time.predicted.count()},
+              {"measured_ns", time.measured.count()},
+              {"runs_ns", runs},
+              {"parts", parts}};
 }
 
 Json corruption_json(const std::optional<Corruption>& corruption) {
@@ -324,6 +341,7 @@ Json document(const ReplayReport& report) {
   json["bytes_read"] = report.bytes_read.count();
   json["run_wall_ns"] = report.wall.count();
   json["planned_steps"] = report.planned_steps;
+  if (report.time) json["time"] = time_json(*report.time);
   json["steps"] = steps_json(report.steps);
   return json;
 }

@@ -1,0 +1,26 @@
+// A run in which nothing is measured but time: no residency is asked for and no tensor is hashed,
+// so a loader that reads ahead gets no more time than the ops take.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <span>
+
+#include "sim/replay/step_times.h"
+#include "sim/replay/weight_file.h"
+
+namespace tidemark {
+
+struct TimedParts {
+  const Scenario& scenario;
+  const MemoryPlan& plan;
+  const Passes& passes;
+  const WeightFile& weights;
+  std::span<const int32_t> prompt;
+  const std::atomic<bool>* stop = nullptr;  // null = never
+};
+
+// None when stopped. Throws as a run does.
+std::optional<TimedRun> timed_run(const TimedParts& parts);
+
+}  // namespace tidemark
