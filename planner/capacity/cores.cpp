@@ -88,6 +88,10 @@ DeviceSpec on_cores(DeviceSpec device, const CoreUse& use) {
   }
   device.memory_bandwidth = drawn_by(used, device.memory_bandwidth);
   read_on(used.front(), device);
+  const bool is_listed = std::ranges::find(device.estimates, "cores") != device.estimates.end();
+  if (!is_listed && std::ranges::any_of(device.cores, &CoreGroup::is_estimate)) {
+    device.estimates.emplace_back("cores");
+  }
   return device;
 }
 

@@ -49,8 +49,8 @@ struct CoreUse {
 // Cores of that kind; of all kinds.
 int64_t count_cores(const std::vector<CoreGroup>& cores, std::optional<CoreKind> kind);
 
-// The device with the rates that are left of it. As it is, where it has no `cores` or none of that
-// kind.
+// The device with the rates that are left of it, and `cores` among its estimates if they are. As it
+// is, where it has no `cores` or none of that kind.
 DeviceSpec on_cores(DeviceSpec device, const CoreUse& use);
 
 }  // namespace tidemark

@@ -103,10 +103,6 @@ void read_cores(YamlMap& map, DeviceSpec& device) {
   if (device.cores.size() > kMostGroups) {
     map.error("cores", fmt::format("has more than {} groups", kMostGroups));
   }
-  const bool estimated =
-      std::ranges::any_of(device.cores, [](const CoreGroup& group) { return group.is_estimate; });
-  const bool is_listed = std::ranges::find(device.estimates, "cores") != device.estimates.end();
-  if (estimated && !is_listed) device.estimates.emplace_back("cores");
 }
 
 // In thousandths: 2.0 -> 2000, of what is compressed to half.

@@ -7,8 +7,8 @@
 
 namespace tidemark {
 
-// Of the device's mapping, after `os` and `swap`; problems go to its document. Rows that are marked
-// as estimates are named in `estimates`.
+// Of the device's mapping, after `swap` and `estimates`; problems go to its document. Rates that
+// are marked as estimates are named in `estimates`; cores are where a run asks for some of them.
 void read_device_parts(YamlMap& map, DeviceSpec& device);
 
 }  // namespace tidemark

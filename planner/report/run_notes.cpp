@@ -38,6 +38,14 @@ std::string strategy_note(const Scenario& scenario) {
                      names);
 }
 
+std::string cores_note(const Scenario& scenario) {
+  if (!scenario.device.cores.empty()) return "";
+  static constexpr std::string_view kKeys[] = {"cores", "threads"};
+  const std::string names = stated_of(scenario, kKeys);
+  if (names.empty()) return "";
+  return fmt::format("Device {} states no cores and ignores: {}.", scenario.device.name, names);
+}
+
 // Towers and encoders are phases of the plan that a run does not make.
 std::string encode_note(const MemoryPlan& plan) {
   std::string names;
@@ -77,8 +85,8 @@ std::string ignored_note(const Scenario& scenario) {
 
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes;
-  for (std::string note : {ignored_note(scenario), strategy_note(scenario), encode_note(plan),
-                           encoder_note(scenario)}) {
+  for (std::string note : {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
+                           encode_note(plan), encoder_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

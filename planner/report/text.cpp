@@ -11,6 +11,7 @@
 #include "planner/report/parts.h"
 #include "planner/report/residency_text.h"
 #include "planner/report/sections.h"
+#include "planner/report/stage_text.h"
 #include "planner/report/writers.h"
 
 namespace tidemark {
@@ -193,25 +194,6 @@ std::string outcome_line(const SimReport& report, TextStyle style) {
   return text.replace(kLabelWidth, word.size(), tinted(word, tint, style));
 }
 
-// What was busy for how long, and what the tokens felt of it.
-std::string stage_line(const SimReport& report) {
-  const StageFacts& stages = report.stages;
-  if (stages.limited_by.empty()) return "";
-  std::string text = "busy: read " + format_duration(stages.read);
-  if (stages.initialise > Duration{}) text += ", initialise " + format_duration(stages.initialise);
-  text += fmt::format(", compute {}; limited by {}", format_duration(stages.compute),
-                      stages.limited_by);
-  if (stages.first_layer > Duration{}) {
-    text += "; first layer ready after " + format_duration(stages.first_layer);
-  }
-  if (report.intervals && report.intervals->longest > report.intervals->p50) {
-    text += fmt::format("; tokens {} apart in the median, {} at most",
-                        format_duration(report.intervals->p50),
-                        format_duration(report.intervals->longest));
-  }
-  return paragraph("Stages", text);
-}
-
 // States of memory and actions, as they came.
 std::string event_lines(const SimReport& report) {
   constexpr size_t kMostEvents = 20;
@@ -251,7 +233,7 @@ std::string time_lines(const SimReport& report) {
   out += paragraph(
       "Read", fmt::format("{} of weights; compute waited for them {} ({:.1f} % of the run)",
                           format_bytes(report.bytes_read), format_duration(report.stall), waited));
-  return out + stage_line(report);
+  return out + stage_line(report) + energy_line(report);
 }
 
 std::string cache_line(const SimReport& report) {

@@ -8,6 +8,7 @@
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/residency_json.h"
+#include "planner/report/stage_json.h"
 #include "planner/report/tables.h"
 #include "planner/report/writers.h"
 
@@ -270,11 +271,8 @@ Json document(const SimReport& report) {
   json["stalls"] = Json{{"loading_ns", report.stalls.loading.count()},
                         {"weights_ns", report.stalls.weights.count()},
                         {"kv_cache_ns", report.stalls.kv_cache.count()}};
-  json["stages"] = Json{{"read_ns", report.stages.read.count()},
-                        {"initialise_ns", report.stages.initialise.count()},
-                        {"compute_ns", report.stages.compute.count()},
-                        {"first_layer_ns", report.stages.first_layer.count()},
-                        {"limited_by", report.stages.limited_by}};
+  json["stages"] = stages_json(report.stages);
+  if (report.energy) json["energy"] = energy_json(*report.energy);
   json["token_intervals"] = intervals_json(report.intervals);
   add_residency_json(report, json);
   if (report.serving) json["serving"] = serving_json(*report.serving);

@@ -126,6 +126,14 @@ OpCost& OpCost::operator+=(const OpCost& other) {
   return *this;
 }
 
+OpCost OpCost::operator*(int64_t ops) const {
+  return {.arithmetic = arithmetic * ops,
+          .memory = memory * ops,
+          .overhead = overhead * ops,
+          .operations_picojoules = checked_mul(operations_picojoules, ops),
+          .moved = moved * ops};
+}
+
 OpCost op_cost(const DeviceSpec& device, const OpWork& work, int64_t cells) {
   if (work.most_cells > 0) cells = std::min(cells, work.most_cells);
   const int64_t operations =

@@ -56,6 +56,7 @@ struct OpCost {
 
   Duration time() const { return arithmetic + memory + overhead; }
   OpCost& operator+=(const OpCost& other);
+  OpCost operator*(int64_t ops) const;  // of so many alike
   bool operator==(const OpCost&) const = default;
 };
 

@@ -86,6 +86,19 @@ void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                   describe(ledger.place(), units), parts_in_words(ledger.now()));
 }
 
+void report_spent(const OpCost& spent, const DeviceSpec& device, SimReport& report) {
+  report.stages.arithmetic = spent.arithmetic;
+  report.stages.memory = spent.memory;
+  report.stages.overhead = spent.overhead;
+  if (!device.energy) return;
+  const EnergyUse use{.operations_picojoules = spent.operations_picojoules,
+                      .moved = spent.moved,
+                      .read = report.bytes_read,
+                      .computing = report.stages.compute,
+                      .whole = report.end};
+  report.energy = energy_of(*device.energy, use);
+}
+
 void trace_memory(const std::vector<CurvePoint>& curve, Trace& trace) {
   for (size_t i = 0; i < curve.size(); ++i) {
     for (const MemoryPart& part : memory_parts()) {

@@ -6,6 +6,7 @@
 
 #include "planner/report/report.h"
 #include "sim/core/trace.h"
+#include "sim/device/device_model.h"
 #include "sim/strategy/memory_ledger.h"
 #include "sim/strategy/system_watch.h"
 
@@ -21,6 +22,10 @@ std::optional<IntervalFacts> intervals_of(std::vector<Duration> times);
 // those of loading. The first layer and the first token are added. Takes the curve.
 void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                    const std::vector<WeightUnit>& units, SimReport& report);
+
+// What ops waited for, and what the run drew if the device tells; `bytes_read`, `end` and
+// `stages.compute` are there.
+void report_spent(const OpCost& spent, const DeviceSpec& device, SimReport& report);
 
 // A counter for each part of memory, where it changes.
 void trace_memory(const std::vector<CurvePoint>& curve, Trace& trace);

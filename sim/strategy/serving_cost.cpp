@@ -36,25 +36,26 @@ ServingCost::ServingCost(const DeviceSpec& device, const PhasePlan& phase,
 Duration ServingCost::pass(std::span<const ServedTokens> sequences) {
   int64_t tokens = 0;
   for (const ServedTokens& sequence : sequences) tokens += sequence.tokens;
-  Duration sum = fixed(tokens);
+  OpCost sum = fixed(tokens);
   for (const Attention& op : attention_) {
-    sum += time_of(op.work, tokens, sequences) * op.count;
+    sum += cost_of(op.work, tokens, sequences) * op.count;
   }
-  return sum;
+  spent_ += sum;
+  return sum.time();
 }
 
-Duration ServingCost::fixed(int64_t tokens) {
+OpCost ServingCost::fixed(int64_t tokens) {
   const auto known = fixed_by_tokens_.find(tokens);
   if (known != fixed_by_tokens_.end()) return known->second;
-  Duration sum;
+  OpCost sum;
   for (const OpWork& work : fixed_work_) {
-    sum += op_time(device_, with_tokens(work, tokens, n_tokens_), 0);
+    sum += op_cost(device_, with_tokens(work, tokens, n_tokens_), 0);
   }
   return fixed_by_tokens_[tokens] = sum;
 }
 
-Duration ServingCost::time_of(const OpWork& work, int64_t tokens,
-                              std::span<const ServedTokens> sequences) const {
+OpCost ServingCost::cost_of(const OpWork& work, int64_t tokens,
+                            std::span<const ServedTokens> sequences) const {
   int64_t cells_of_tokens = 0;  // attended: tokens x cells
   int64_t cells_read = 0;
   for (const ServedTokens& sequence : sequences) {
@@ -71,7 +72,7 @@ Duration ServingCost::time_of(const OpWork& work, int64_t tokens,
                   checked_mul(ceil_div(work.operations_per_cell, n_tokens_), cells_of_tokens));
   whole.state_read_per_cell = {};
   whole.state_moved += work.state_read_per_cell / n_seq_ * cells_read;
-  return op_time(device_, whole, 0);
+  return op_cost(device_, whole, 0);
 }
 
 }  // namespace tidemark

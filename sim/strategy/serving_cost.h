@@ -26,6 +26,7 @@ class ServingCost {
               const WeightsInventory* weights = nullptr);
 
   Duration pass(std::span<const ServedTokens> sequences);
+  const OpCost& spent() const { return spent_; }  // in all passes
 
  private:
   // Attention ops that are alike.
@@ -34,16 +35,16 @@ class ServingCost {
     int64_t count = 0;
   };
 
-  Duration fixed(int64_t tokens);
-  Duration time_of(const OpWork& work, int64_t tokens,
-                   std::span<const ServedTokens> sequences) const;
+  OpCost fixed(int64_t tokens);
+  OpCost cost_of(const OpWork& work, int64_t tokens, std::span<const ServedTokens> sequences) const;
 
   const DeviceSpec& device_;
   int64_t n_tokens_;  // of the phase's graph
   int64_t n_seq_;
   std::vector<OpWork> fixed_work_{};
   std::vector<Attention> attention_{};
-  std::map<int64_t, Duration> fixed_by_tokens_{};
+  std::map<int64_t, OpCost> fixed_by_tokens_{};
+  OpCost spent_{};
 };
 
 }  // namespace tidemark

@@ -245,6 +245,9 @@ class ServingRun {
                      .compute = compute_.busy(),
                      .first_layer = loading_};
     report.stages.limited_by = compute_.busy() < loading_ ? "read" : "compute";
+    OpCost spent = prefill_cost_.spent();
+    spent += decode_cost_.spent();
+    report_spent(spent, scenario_.device, report);
     report.serving = facts();
     report.intervals = report.serving->between_tokens;
     fill_rates(report);
