@@ -64,6 +64,12 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "leave --adapt out");
   checks.require(!scenario.offload, "--offload", "the replay runs on the processor alone",
                  "leave --offload out");
+  checks.require(scenario.residency == ResidencyChoices{}, "--split",
+                 "the replay has one file and one process, and moves whole weight units",
+                 "leave --split, --processes, --expert-cache and --hot-rows out");
+  checks.require(scenario.strategy != StrategyKind::kBlockCache || scenario.load.prefetch == 0,
+                 "--prefetch", "the replay's block cache reads what is asked for",
+                 "leave --prefetch out");
   const EngineProfile& engine = scenario.engine;
   checks.require(
       engine.policy == EnginePolicy::kPlanned && engine.activations == ActivationPolicy::kArena,
