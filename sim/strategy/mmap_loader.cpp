@@ -98,6 +98,9 @@ class MmapLoader : public WeightLoader {
       }
       return time;
     }
+    if (file_.rate) {
+      return file_.page_fault * access.minor_faults + transfer_time(access.bytes_read, *file_.rate);
+    }
     Interval<Bytes> run;  // of a file, read without a gap
     FileId file;
     for (const PageReads& reads : access.reads) {
@@ -139,6 +142,7 @@ MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& 
                        const WeightFiles* split)
     : cache({.page = scenario.device.page_size, .limit = limit}),
       page_fault(scenario.device.page_fault),
+      rate(scenario.device.mapped_read),
       is_random(scenario.load.read_order == ReadOrder::kRandom),
       prefetch(scenario.load.prefetch) {
   Bytes end;

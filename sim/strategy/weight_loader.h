@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ struct MappedFile {
 
   PageCache cache;
   Duration page_fault{};
+  std::optional<BytesPerSecond> rate{};    // read front to back, faults included, where measured
   bool is_random = false;                  // the mapping is advised so: no readahead
   int64_t prefetch = 0;                    // units asked for ahead of a visit
   std::vector<Interval<Bytes>> extents{};  // by unit

@@ -43,13 +43,19 @@ Duration WeightStore::unit_time(UnitId unit, ReadOrder order) {
   return time;
 }
 
+// The pages it is read into are made first.
+Duration WeightStore::fresh_time(Bytes bytes) const {
+  return device_.fresh_memory ? transfer_time(bytes, *device_.fresh_memory) : Duration{};
+}
+
 Duration WeightStore::initialise_time(Bytes bytes) const {
   const bool is_free = choices_.initialise == BytesPerSecond{};
   return is_free ? Duration{} : transfer_time(bytes, choices_.initialise);
 }
 
 void WeightStore::read(UnitId unit, ReadOrder order, Action on_ready) {
-  read_for(unit, unit_time(unit, order), std::move(on_ready));
+  const Bytes bytes = units_.at(unit.index()).bytes;
+  read_for(unit, unit_time(unit, order) + fresh_time(bytes), std::move(on_ready));
 }
 
 // One after the other, storage waits while its last read is initialised.

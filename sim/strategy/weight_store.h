@@ -54,6 +54,7 @@ class WeightStore {
   // How long one read of so many bytes takes, in the requests that the scenario asks for.
   Duration read_time(Bytes bytes) const { return read_time(bytes, choices_.read_order); }
   Duration initialise_time(Bytes bytes) const;
+  Duration fresh_time(Bytes bytes) const;
   const StorageModel& storage() const { return storage_; }
 
   Bytes bytes_read() const { return bytes_read_; }
