@@ -38,18 +38,18 @@ struct Executor::Call {
 };
 
 Executor::Executor(const TransformerSpec& model, const MemoryPlan& plan, const PhasePlan& phase,
-                   const WeightFile& weights, std::span<float> scratch)
+                   const UnitLayout& layout, std::span<float> scratch)
     : model_(model),
       phase_(phase),
       inventory_(plan.weights),
-      weights_(weights),
+      layout_(layout),
       scratch_(scratch),
       scales_(activation_scales(phase.graph, plan.weights, std::ssize(model.layers))) {}
 
 void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const {
   Call call{.op = op, .memory = memory};
   if (!op.weights.empty()) {
-    const WeightPlace& place = weights_.place(op.weights.front());
+    const WeightPlace& place = layout_.place(op.weights.front());
     call.weight = unit.subspan(place.offset, place.bytes);
   }
   switch (op.kind) {

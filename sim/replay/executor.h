@@ -9,7 +9,7 @@
 #include "sim/kernels/elementwise.h"
 #include "sim/kernels/flash_attention.h"
 #include "sim/replay/pass_memory.h"
-#include "sim/replay/weight_file.h"
+#include "sim/replay/unit_layout.h"
 
 namespace tidemark {
 
@@ -17,7 +17,7 @@ class Executor {
  public:
   // Everything given must outlive it. `scratch` is the operators' own memory.
   Executor(const TransformerSpec& model, const MemoryPlan& plan, const PhasePlan& phase,
-           const WeightFile& weights, std::span<float> scratch);
+           const UnitLayout& layout, std::span<float> scratch);
 
   // Runs `op` on the tensors of `memory`; `unit` is the loaded unit that holds its weights, if it
   // has any.
@@ -47,7 +47,7 @@ class Executor {
   const TransformerSpec& model_;
   const PhasePlan& phase_;
   const WeightsInventory& inventory_;
-  const WeightFile& weights_;
+  const UnitLayout& layout_;
   std::span<float> scratch_;
   std::vector<float> scales_;
 };

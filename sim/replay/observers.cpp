@@ -36,12 +36,8 @@ bool LogitsKeeper::on_logits(std::span<const std::byte> logits) {
 }
 
 Measurer::Measurer(const Expected& expected, const TensorMemory& memory, const UnitLoader& loader,
-                   ReplayReport& report, StepProgress progress)
-    : expected_(expected),
-      memory_(memory),
-      loader_(loader),
-      report_(report),
-      progress_(std::move(progress)) {}
+                   ReplayReport& report, const RunListener& listener)
+    : expected_(expected), memory_(memory), loader_(loader), report_(report), listener_(listener) {}
 
 bool Measurer::go_on(const std::optional<Corruption>& found) {
   if (!found) return true;
@@ -56,23 +52,33 @@ bool Measurer::on_pass(const PassMemory& memory) {
   return true;
 }
 
-bool Measurer::before_op(const Op& op) { return go_on(watch_->before(op)); }
+void Measurer::before_visit(UnitId unit) {
+  at(fmt::format("{}, reading {}", pass_, expected_.units.at(unit.index()).name));
+}
 
-bool Measurer::after_op(const Op& op, StepIndex step, Duration wall) {
-  if (!go_on(watch_->after(op, step))) return false;
+bool Measurer::before_op(const Op& op) {
+  at(fmt::format("{}, {}", pass_, op.name));
+  return go_on(watch_->before(op));
+}
+
+Bytes Measurer::measured() {
   ranges_.clear();
   memory_.add_ranges(ranges_);
   loader_.add_ranges(ranges_);
-  const Bytes measured = resident_.resident(ranges_);
+  return resident_.resident(ranges_) + loader_.resident_of_file();
+}
+
+bool Measurer::after_op(const Op& op, StepIndex step, Duration wall) {
+  if (!go_on(watch_->after(op, step))) return false;
   const CurvePoint& point = expected_.steps.at(report_.steps.size());
   report_.steps.push_back({.step = std::ssize(report_.steps),
                            .pass = pass_,
                            .op = op.name,
                            .predicted = point.total() - point.runtime,
-                           .measured = measured,
+                           .measured = measured(),
                            .wall = wall});
-  report_.measured_peak = std::max(report_.measured_peak, measured);
-  if (progress_) progress_(std::ssize(report_.steps));
+  report_.measured_peak = std::max(report_.measured_peak, report_.steps.back().measured);
+  if (listener_.on_step) listener_.on_step(report_.steps.back());
   return true;
 }
 

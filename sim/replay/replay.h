@@ -5,7 +5,8 @@
 //                           -> for each strategy: the planned arena, logits compared, each step
 //                           measured
 //
-// Scenarios in a row that differ in nothing but the strategy share the weight file and the judge.
+// Scenarios in a row that differ in nothing but how weights are loaded share the weight file and
+// the judge.
 #pragma once
 
 #include <atomic>
@@ -17,14 +18,18 @@
 #include <vector>
 
 #include "planner/report/replay_report.h"
+#include "sim/replay/child_run.h"
 #include "sim/replay/tensor_memory.h"
 
 namespace tidemark {
 
 struct ReplayOptions {
-  std::filesystem::path scratch{};        // folder for the scratch files; must exist
-  std::optional<OffsetShift> shift{};     // breaks the plan on purpose
+  std::filesystem::path scratch{};      // folder for the scratch files; must exist
+  std::optional<OffsetShift> shift{};   // breaks the plan on purpose
+  std::optional<Bytes> memory_limit{};  // of each run, enforced by the system (child_run.h)
+  LimitMechanism mechanism = LimitMechanism::kAny;
   std::optional<uint64_t> prompt_seed{};  // of the prompt alone; none = the scenario's seed
+  int64_t timed_runs = 0;  // further runs without any measuring, for report.time; not with a limit
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress{};
   const std::atomic<bool>* stop = nullptr;  // null = never
 };
@@ -35,7 +40,7 @@ struct ReplayOutcome {
 };
 
 // Bad input and failed files come back as diagnostics; wrong outputs and errors out of tolerance
-// are ordinary reports (passed(report) is false).
+// are ordinary reports (passed(report) is false), and so is a run that its memory limit has ended.
 Result<ReplayOutcome> replay(std::span<const Scenario> scenarios, const ReplayOptions& options);
 
 }  // namespace tidemark

@@ -46,12 +46,6 @@ void check_types(const Scenario& scenario, Checks& checks) {
 }
 
 void check_choices(const Scenario& scenario, Checks& checks) {
-  const bool is_replayed = scenario.strategy == StrategyKind::kResident ||
-                           scenario.strategy == StrategyKind::kLayerwise ||
-                           scenario.strategy == StrategyKind::kDoubleBuffer;
-  checks.require(is_replayed, "--strategy",
-                 fmt::format("the replay has no {}", name_of(scenario.strategy)),
-                 "there are: resident, layerwise, double-buffer");
   checks.require(scenario.n_seq == 1, "--parallel", "the replay runs one sequence",
                  "leave --parallel out");
   checks.require(!scenario.embedding_in_flash, "--embedding",

@@ -22,12 +22,11 @@ class Run {
   Run(const RunParts& parts, std::span<const int32_t> prompt)
       : parts_(parts),
         prompt_(prompt),
-        prefill_(parts.model, parts.plan, parts.plan.prefill, parts.weights,
-                 parts.memory.scratch()),
-        decode_(parts.model, parts.plan, parts.plan.decode, parts.weights, parts.memory.scratch()) {
-  }
+        prefill_(parts.model, parts.plan, parts.plan.prefill, parts.layout, parts.memory.scratch()),
+        decode_(parts.model, parts.plan, parts.plan.decode, parts.layout, parts.memory.scratch()) {}
 
   RunResult result() && {
+    parts_.observer.on_prepare();
     const Clock::time_point start = Clock::now();
     parts_.loader.prepare();
     result_.wall += since(start);
@@ -79,6 +78,7 @@ class Run {
   }
 
   bool run_visit(const PassMemory& memory, const UnitUse& use, const Executor& executor) {
+    parts_.observer.before_visit(use.unit);
     Clock::time_point start = Clock::now();
     const std::span<const std::byte> unit = parts_.loader.need(visit_);
     Duration waited = since(start);

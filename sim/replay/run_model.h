@@ -14,7 +14,6 @@
 #include "planner/base/quantity.h"
 #include "sim/replay/pass_memory.h"
 #include "sim/replay/unit_loader.h"
-#include "sim/replay/weight_file.h"
 
 namespace tidemark {
 
@@ -26,8 +25,12 @@ class RunObserver {
   RunObserver(const RunObserver&) = delete;
   RunObserver& operator=(const RunObserver&) = delete;
 
+  // The weights are being made resident that are so before the first pass.
+  virtual void on_prepare() {}
   // The inputs are written.
   virtual bool on_pass(const PassMemory& /*memory*/) { return true; }
+  // The unit is about to be made resident.
+  virtual void before_visit(UnitId /*unit*/) {}
   virtual bool before_op(const Op& /*op*/) { return true; }
   // `wall`: of the op, and of getting its weights when it is the first of a visit.
   virtual bool after_op(const Op& /*op*/, StepIndex /*step*/, Duration /*wall*/) { return true; }
@@ -40,7 +43,7 @@ struct RunParts {
   const TransformerSpec& model;
   const MemoryPlan& plan;
   const Passes& passes;  // of one sequence
-  const WeightFile& weights;
+  const UnitLayout& layout;
   const TensorMemory& memory;
   UnitLoader& loader;
   RunObserver& observer;

@@ -1,6 +1,7 @@
 #include "sim/replay/scratch_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -69,6 +70,16 @@ void ScratchFile::settle() const {
   ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
 }
 
+void ScratchFile::forget(int64_t offset, int64_t bytes) const {
+  ::posix_fadvise(file_, offset, bytes, POSIX_FADV_DONTNEED);
+}
+
+void ScratchFile::take_size() {
+  struct stat answer = {};
+  if (::fstat(file_, &answer) != 0) fail(errno, "cannot use the scratch file");
+  size_ = answer.st_size;
+}
+
 void ScratchFile::read(int64_t offset, std::span<std::byte> into) const {
   const ssize_t got = read_all(file_, offset, into);
   if (got != std::ssize(into)) fail(got < 0 ? errno : EIO, "cannot read the scratch file");
@@ -77,7 +88,7 @@ void ScratchFile::read(int64_t offset, std::span<std::byte> into) const {
 void ScratchFile::read_direct(int64_t offset, std::span<std::byte> into) const {
   if (direct_ >= 0 && read_all(direct_, offset, into) == std::ssize(into)) return;
   read(offset, into);
-  ::posix_fadvise(file_, offset, std::ssize(into), POSIX_FADV_DONTNEED);
+  forget(offset, std::ssize(into));
 }
 
 std::filesystem::path scratch_parent() {

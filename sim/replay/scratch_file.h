@@ -23,6 +23,13 @@ class ScratchFile {
   // To storage, and out of the page cache.
   void settle() const;
 
+  // For mmap; open as long as this is.
+  int descriptor() const { return file_; }
+  // Pages that nobody maps, out of the page cache.
+  void forget(int64_t offset, int64_t bytes) const;
+  // As long as somebody else, a child process for one, has made it.
+  void take_size();
+
   void read(int64_t offset, std::span<std::byte> into) const;
   // Past the page cache where the file system can. Offset, address and size are whole pages.
   void read_direct(int64_t offset, std::span<std::byte> into) const;

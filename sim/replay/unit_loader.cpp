@@ -1,168 +1,150 @@
 #include "sim/replay/unit_loader.h"
 
-#include <array>
-#include <future>
-#include <optional>
+#include <utility>
 
 #include "planner/base/check.h"
+#include "sim/memory/make_policy.h"
+#include "sim/strategy/run_input.h"
 
 namespace tidemark {
 namespace {
 
-// A unit in pages of its own, read when it is made.
-Mapping read_now(const WeightFile& weights, UnitId unit) {
-  Mapping pages(weights.unit_bytes(unit), Fault::kNow);
-  weights.read_unit(unit, pages.bytes());
-  return pages;
+// A unit in pages of its own, read when they are made.
+LoadedPiece read_now(const LoaderParts& parts, UnitId unit) {
+  LoadedPiece piece = pages_for(parts.layout.extent(unit));
+  read_piece(parts.weights, parts.layout.extent(unit), piece.pages.bytes());
+  return piece;
 }
 
 class ResidentLoader : public UnitLoader {
  public:
-  ResidentLoader(const WeightFile& weights, const Itinerary& itinerary, int64_t units)
-      : weights_(weights), itinerary_(itinerary), units_(units) {}
+  explicit ResidentLoader(const LoaderParts& parts) : parts_(parts) {}
 
   void prepare() override {
-    for (int64_t i = 0; i < units_; ++i) {
-      loaded_.push_back(read_now(weights_, UnitId(i)));
-      bytes_read_ += weights_.unit_bytes(UnitId(i));
+    for (int64_t i = 0; i < parts_.layout.units(); ++i) {
+      loaded_.push_back(read_now(parts_, UnitId(i)));
+      bytes_read_ += parts_.layout.bytes(UnitId(i));
     }
   }
 
   std::span<const std::byte> need(int64_t visit) override {
-    return loaded_.at(itinerary_.unit_at(visit).index()).bytes();
+    return loaded_.at(parts_.itinerary.unit_at(visit).index()).bytes;
   }
 
   void add_ranges(std::vector<AddressRange>& ranges) const override {
-    for (const Mapping& pages : loaded_) ranges.push_back(pages.range());
+    for (const LoadedPiece& piece : loaded_) ranges.push_back(piece.pages.range());
   }
 
  private:
-  const WeightFile& weights_;
-  const Itinerary& itinerary_;
-  int64_t units_;
-  std::vector<Mapping> loaded_{};
+  LoaderParts parts_;
+  std::vector<LoadedPiece> loaded_{};
 };
 
 class LayerwiseLoader : public UnitLoader {
  public:
-  LayerwiseLoader(const WeightFile& weights, const Itinerary& itinerary)
-      : weights_(weights), itinerary_(itinerary) {}
+  explicit LayerwiseLoader(const LoaderParts& parts) : parts_(parts) {}
 
   std::span<const std::byte> need(int64_t visit) override {
-    const UnitId unit = itinerary_.unit_at(visit);
-    loaded_ = read_now(weights_, unit);
-    bytes_read_ += weights_.unit_bytes(unit);
-    return loaded_.bytes();
+    const UnitId unit = parts_.itinerary.unit_at(visit);
+    loaded_ = read_now(parts_, unit);
+    bytes_read_ += parts_.layout.bytes(unit);
+    return loaded_.bytes;
   }
 
-  void done(int64_t /*visit*/) override { loaded_ = Mapping(); }
+  void done(int64_t /*visit*/) override { loaded_ = {}; }
 
   void add_ranges(std::vector<AddressRange>& ranges) const override {
-    ranges.push_back(loaded_.range());
+    ranges.push_back(loaded_.pages.range());
   }
 
  private:
-  const WeightFile& weights_;
-  const Itinerary& itinerary_;
-  Mapping loaded_{};
+  LoaderParts parts_;
+  LoadedPiece loaded_{};
 };
 
-// The simulator's two slots (double_buffer_loader.cpp) with a thread that reads. The unit of the
-// visit at hand is waited for first; then the free slot, if there is one, takes the next unit that
-// is in neither.
-class DoubleBufferLoader : public UnitLoader {
+// As the simulator's (sim/strategy/simple_loaders.cpp): what is evicted goes before the read
+// begins.
+class CachedLoader : public UnitLoader {
  public:
-  DoubleBufferLoader(const WeightFile& weights, const Itinerary& itinerary)
-      : weights_(weights), itinerary_(itinerary), visits_(itinerary.visits()) {}
-
-  std::span<const std::byte> need(int64_t visit) override {
-    const UnitId unit = itinerary_.unit_at(visit);
-    if (slot_of(unit) == nullptr) start_reading(unit);
-    Slot* slot = slot_of(unit);
-    check(slot != nullptr, "a slot is free for the visit at hand");
-    if (slot->reading.valid()) slot->reading.get();
-    read_ahead(visit);
-    return slot->pages.bytes();
+  CachedLoader(const LoaderParts& parts, BlockCache cache)
+      : parts_(parts), cache_(std::move(cache)) {
+    held_.resize(static_cast<size_t>(parts.layout.units()));
   }
 
-  void done(int64_t visit) override {
-    for (std::optional<Slot>& slot : slots_) {
-      if (!slot || is_visited(slot->unit, visit + 1) || is_visited(slot->unit, visit + 2)) continue;
-      slot.reset();
+  std::span<const std::byte> need(int64_t visit) override {
+    const UnitId unit = parts_.itinerary.unit_at(visit);
+    const Access access = cache_.access(unit);
+    check(access.outcome != AccessOutcome::kTooLarge, "every unit visited fits the cache");
+    for (const UnitId evicted : access.evicted) held_.at(evicted.index()) = {};
+    LoadedPiece& piece = held_.at(unit.index());
+    if (access.outcome == AccessOutcome::kMiss) {
+      piece = read_now(parts_, unit);
+      bytes_read_ += parts_.layout.bytes(unit);
     }
+    return piece.bytes;
   }
 
   void add_ranges(std::vector<AddressRange>& ranges) const override {
-    for (const std::optional<Slot>& slot : slots_) {
-      if (slot) ranges.push_back(slot->pages.range());
+    for (const LoadedPiece& piece : held_) {
+      if (!piece.pages.bytes().empty()) ranges.push_back(piece.pages.range());
     }
   }
+
+  const CacheStats* cache_stats() const override { return &cache_.stats(); }
 
  private:
-  struct Slot {
-    UnitId unit{};
-    Mapping pages{};
-    std::future<void> reading{};  // last, so that it is waited for before the pages go
-  };
-
-  bool is_visited(UnitId unit, int64_t visit) const {
-    return visit < visits_ && itinerary_.unit_at(visit) == unit;
-  }
-
-  Slot* slot_of(UnitId unit) {
-    for (std::optional<Slot>& slot : slots_) {
-      if (slot && slot->unit == unit) return &*slot;
-    }
-    return nullptr;
-  }
-
-  void read_ahead(int64_t visit) {
-    for (int64_t ahead = visit + 1; ahead <= visit + 2 && ahead < visits_; ++ahead) {
-      const UnitId unit = itinerary_.unit_at(ahead);
-      if (slot_of(unit) == nullptr && !start_reading(unit)) return;
-    }
-  }
-
-  // False when no slot is free.
-  bool start_reading(UnitId unit) {
-    for (std::optional<Slot>& slot : slots_) {
-      if (slot) continue;
-      slot.emplace();
-      slot->unit = unit;
-      slot->pages = Mapping(weights_.unit_bytes(unit), Fault::kNow);
-      slot->reading = std::async(std::launch::async, [this, unit, into = slot->pages.bytes()] {
-        weights_.read_unit(unit, into);
-      });
-      bytes_read_ += weights_.unit_bytes(unit);
-      return true;
-    }
-    return false;
-  }
-
-  const WeightFile& weights_;
-  const Itinerary& itinerary_;
-  int64_t visits_;
-  std::array<std::optional<Slot>, 2> slots_{};
+  LoaderParts parts_;
+  BlockCache cache_;
+  std::vector<LoadedPiece> held_{};  // by unit
 };
+
+BlockCache cache_of(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
+  std::vector<Bytes> sizes;
+  for (const WeightUnit& unit : plan.units) sizes.push_back(unit.bytes);
+  std::vector<UnitId> sequence;
+  for (int64_t visit = 0; visit < input.itinerary.visits(); ++visit) {
+    sequence.push_back(input.itinerary.unit_at(visit));
+  }
+  auto policy = make_policy(name_of(scenario.cache.policy),
+                            {.sizes = sizes, .sequence = sequence, .seed = scenario.seed});
+  return BlockCache(std::move(sizes), input.cache_capacity, std::move(policy), input.pinned);
+}
 
 }  // namespace
 
-std::unique_ptr<UnitLoader> make_unit_loader(StrategyKind strategy, const WeightFile& weights,
-                                             const Itinerary& itinerary, int64_t units) {
-  switch (strategy) {
+std::unique_ptr<UnitLoader> make_resident_unit_loader(const LoaderParts& parts) {
+  return std::make_unique<ResidentLoader>(parts);
+}
+
+std::unique_ptr<UnitLoader> make_layerwise_unit_loader(const LoaderParts& parts) {
+  return std::make_unique<LayerwiseLoader>(parts);
+}
+
+std::unique_ptr<UnitLoader> make_cached_unit_loader(const LoaderParts& parts, BlockCache cache) {
+  return std::make_unique<CachedLoader>(parts, std::move(cache));
+}
+
+std::unique_ptr<UnitLoader> make_unit_loader(const Scenario& scenario, const MemoryPlan& plan,
+                                             const LoaderParts& parts) {
+  switch (scenario.strategy) {
     case StrategyKind::kResident:
-      return std::make_unique<ResidentLoader>(weights, itinerary, units);
+      return make_resident_unit_loader(parts);
     case StrategyKind::kLayerwise:
-      return std::make_unique<LayerwiseLoader>(weights, itinerary);
+      return make_layerwise_unit_loader(parts);
     case StrategyKind::kDoubleBuffer:
-      return std::make_unique<DoubleBufferLoader>(weights, itinerary);
     case StrategyKind::kChunked:
+      return make_double_buffer_unit_loader(parts);
     case StrategyKind::kMmap:
     case StrategyKind::kBlockCache:
       break;
   }
-  check(false, "a replay is refused before it begins when it has no such strategy");
-  return nullptr;
+  const Result<RunInput> input = run_input(scenario, plan, {.steps = true});
+  check(input.ok(), "the simulator has accepted the scenario");
+  if (scenario.strategy == StrategyKind::kBlockCache) {
+    return make_cached_unit_loader(parts, cache_of(scenario, plan, *input));
+  }
+  return make_mapped_unit_loader(parts, MappedFile(scenario, plan.units, input->cache_capacity),
+                                 scenario.load.is_cached);
 }
 
 }  // namespace tidemark

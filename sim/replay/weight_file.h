@@ -1,46 +1,47 @@
-// The weights of a replay in a scratch file, unit by unit, each from a page boundary on, so that a
-// unit is read in one piece straight into the pages that will hold it. Within a unit its tensors
-// follow each other without gaps, as in the plan.
+// The weights of a replay in a scratch file, as unit_layout.h has them: tensor after tensor, as in
+// a model's own file. A unit is read in one piece, straight into the pages that will hold it; they
+// begin and end with whole pages of the file, so up to a page more than the unit at either side.
 //
-//   | token_embd .......... pad | blk.0 ... pad | blk.1 ... pad | output pad |
+//   pages of the file    | 0      | 1      | 2      | 3      |
+//   units                | embd  |  blk.0       |  blk.1  |
+//   blk.0 in memory      | 0  lead|.... 1 .....|.. 2       |
 #pragma once
 
 #include <functional>
-#include <vector>
 
+#include "planner/base/interval.h"
 #include "planner/capacity/memory_plan.h"
+#include "sim/replay/mapping.h"
 #include "sim/replay/scratch_file.h"
+#include "sim/replay/weight_source.h"
 
 namespace tidemark {
-
-// Where a tensor lies in the bytes of its unit.
-struct WeightPlace {
-  UnitId unit{};
-  size_t offset = 0;
-  size_t bytes = 0;
-};
 
 class WeightFile {
  public:
   // False stops the writing.
   using Progress = std::function<bool(int64_t bytes_written, int64_t bytes)>;
 
-  // Writes made-up int8 weights (value_ranges.h), a small piece in memory at a time; throws
-  // std::system_error. What comes of it after a stop is of no use.
-  WeightFile(const MemoryPlan& plan, uint64_t seed, int64_t layers,
+  // Writes every row of `source`, a small piece in memory at a time; throws std::system_error. What
+  // comes of it after a stop is of no use.
+  WeightFile(const WeightsInventory& weights, WeightSource& source,
              const std::filesystem::path& folder, const Progress& progress);
 
-  // `into` is the unit's bytes rounded up to whole pages.
-  void read_unit(UnitId unit, std::span<std::byte> into) const;
-  const WeightPlace& place(WeightId weight) const { return places_.at(weight.index()); }
-  Bytes unit_bytes(UnitId unit) const;
+  const ScratchFile& file() const { return file_; }
 
  private:
-  std::vector<WeightPlace> places_{};
-  std::vector<int64_t> unit_offsets_{};  // in the file, and its end
-  std::vector<Bytes> unit_bytes_{};
   ScratchFile file_;
 };
+
+// A piece of the file in pages of its own.
+struct LoadedPiece {
+  Mapping pages{};
+  std::span<const std::byte> bytes{};
+};
+// Makes the pages, all resident; nothing is read yet.
+LoadedPiece pages_for(Interval<Bytes> piece);
+// Past the page cache. Throws std::system_error.
+void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages);
 
 int64_t weight_file_bytes(const MemoryPlan& plan);
 

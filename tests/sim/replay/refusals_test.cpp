@@ -32,8 +32,6 @@ TEST(ReplayRefusals, SayAllThatTheKernelsCannotDo) {
             "  hint: add --cache-type-k int8\n"
             "error: --cache-type-v: the replay keeps the KV cache in int8 or f16, not Q8_0\n"
             "  hint: add --cache-type-v int8\n"
-            "error: --strategy: the replay has no block-cache\n"
-            "  hint: there are: resident, layerwise, double-buffer\n"
             "error: --parallel: the replay runs one sequence\n"
             "  hint: leave --parallel out\n"
             "error: --engine: arena plans no arena that could be replayed\n"

@@ -13,9 +13,10 @@ using testing::replay_all;
 using testing::tiny_scenario;
 using testing::under_all_strategies;
 
-// Each mapping is whole pages: arena, scratch, KV cache, output and at most every unit.
+// Each mapping is whole pages: arena, scratch, KV cache, output and at most every unit, which may
+// begin and end within a page.
 Bytes most_rounding(const MemoryPlan& plan) {
-  return page_size() * (4 + std::ssize(plan.units)) + kLeastGuard;
+  return page_size() * (4 + 2 * std::ssize(plan.units)) + kLeastGuard;
 }
 
 // Outputs right, and every step measured as predicted but for whole pages.
@@ -157,7 +158,7 @@ TEST(ReplayTest, StopsWhereverItIs) {
     const Result<ReplayOutcome> outcome = replay(scenarios, options);
     ASSERT_TRUE(outcome.ok());
     EXPECT_TRUE(outcome->interrupted) << stop_at;
-    EXPECT_LT(outcome->reports.size(), 3U);
+    EXPECT_LT(outcome->reports.size(), strategies().size());
   }
 }
 

@@ -63,8 +63,7 @@ inline std::vector<ReplayReport> replay_all(const std::vector<Scenario>& scenari
 
 inline std::vector<Scenario> under_all_strategies(Scenario scenario) {
   std::vector<Scenario> all;
-  for (const StrategyKind strategy :
-       {StrategyKind::kResident, StrategyKind::kLayerwise, StrategyKind::kDoubleBuffer}) {
+  for (const StrategyKind strategy : strategies()) {
     scenario.strategy = strategy;
     all.push_back(scenario);
   }
@@ -78,18 +77,20 @@ struct Bench {
         plan(plan_of(scenario)),
         passes(passes_of(scenario, plan)),
         itinerary(itinerary_of(plan, passes)),
-        weights(plan, scenario.seed, scenario.model.n_layer(), ::testing::TempDir(), nullptr) {}
+        layout(plan),
+        source(scenario.seed, scenario.model.n_layer()),
+        weights(plan.weights, source, ::testing::TempDir(), nullptr) {}
 
-  RunResult run(const ArenaLayout& layout, const auto& make_observer) const {
-    const TensorMemory memory(plan, layout, Fault::kOnTouch);
-    const auto loader =
-        make_unit_loader(StrategyKind::kResident, weights, itinerary, std::ssize(plan.units));
+  RunResult run(const ArenaLayout& arena, const auto& make_observer) const {
+    const TensorMemory memory(plan, arena, Fault::kOnTouch);
+    const auto loader = make_unit_loader(
+        scenario, plan, {.weights = weights, .layout = layout, .itinerary = itinerary});
     const auto observer = make_observer(memory);
     const TransformerSpec& model = *scenario.model.transformer();
     return run_model({.model = model,
                       .plan = plan,
                       .passes = passes,
-                      .weights = weights,
+                      .layout = layout,
                       .memory = memory,
                       .loader = *loader,
                       .observer = *observer},
@@ -100,6 +101,8 @@ struct Bench {
   MemoryPlan plan;
   Passes passes;
   Itinerary itinerary;
+  UnitLayout layout;
+  MadeUpWeights source;
   WeightFile weights;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -15,46 +16,71 @@ namespace {
 using testing::plan_of;
 using testing::tiny_scenario;
 
-Mapping unit_of(const WeightFile& file, UnitId unit) {
-  Mapping pages(file.unit_bytes(unit), Fault::kNow);
-  file.read_unit(unit, pages.bytes());
-  return pages;
-}
+struct Written {
+  explicit Written(const MemoryPlan& plan, uint64_t seed = 1,
+                   const WeightFile::Progress& progress = nullptr)
+      : layout(plan), source(seed, 2), file(plan.weights, source, ::testing::TempDir(), progress) {}
 
-TEST(WeightFileTest, HoldsEveryUnitOfThePlanFromAPageOn) {
+  LoadedPiece unit(UnitId id) const {
+    LoadedPiece piece = pages_for(layout.extent(id));
+    read_piece(file, layout.extent(id), piece.pages.bytes());
+    return piece;
+  }
+
+  UnitLayout layout;
+  MadeUpWeights source;
+  WeightFile file;
+};
+
+TEST(WeightFileTest, HoldsTensorAfterTensorWithoutGaps) {
   const MemoryPlan plan = plan_of(tiny_scenario());
   int64_t written = 0;
-  const WeightFile file(plan, 1, 2, ::testing::TempDir(), [&](int64_t done, int64_t total) {
+  const Written weights(plan, 1, [&](int64_t done, int64_t total) {
     EXPECT_EQ(total, weight_file_bytes(plan));
     written = done;
     return true;
   });
   EXPECT_EQ(written, weight_file_bytes(plan));
-  // token_embd 300 x 34 B = 10,200 B: three pages of 4 KiB; each layer and the final norm whole
-  // pages as well.
+  EXPECT_EQ(written, whole_pages(plan.weights.bytes).count());
+  // token_embd 300 x 34 B = 10,200 B, so blk.0 begins within the third page of 4 KiB.
   ASSERT_EQ(plan.units.size(), 4U);
-  EXPECT_EQ(plan.units[0].bytes, Bytes::of(300 * 34));
-  int64_t pages = 0;
-  for (const WeightUnit& unit : plan.units) pages += whole_pages(unit.bytes).count();
-  EXPECT_EQ(written, pages);
-  const WeightPlace& gain = file.place(plan.weights.find(WeightRole::kAttentionNorm, 1));
+  EXPECT_EQ(weights.layout.extent(UnitId(0)), (Interval<Bytes>{Bytes{}, Bytes::of(10'200)}));
+  EXPECT_EQ(weights.layout.extent(UnitId(1)).lower, Bytes::of(10'200));
+  EXPECT_EQ(weights.layout.extent(UnitId(3)).upper, plan.weights.bytes);
+  const WeightPlace& gain =
+      weights.layout.place(plan.weights.find(WeightRole::kAttentionNorm, 1));
   EXPECT_EQ(gain.unit, UnitId(2));
   EXPECT_EQ(gain.offset, 0U);
   EXPECT_EQ(gain.bytes, 32U * 4U);
-  const WeightPlace& query = file.place(plan.weights.find(WeightRole::kQuery, 1));
+  const WeightPlace& query = weights.layout.place(plan.weights.find(WeightRole::kQuery, 1));
   EXPECT_EQ(query.offset, 128U);
   EXPECT_EQ(query.bytes, 32U * 34U);
 }
 
+// The same bytes of the file, whatever a strategy takes for a unit.
+TEST(WeightFileTest, AChunkIsItsUnitsOneAfterTheOther) {
+  const MemoryPlan plan = plan_of(tiny_scenario());
+  const MemoryPlan chunked = plan_of(tiny_scenario(StrategyKind::kChunked));
+  ASSERT_EQ(chunked.units.size(), 3U) << "token_embd-blk.0, blk.1, output";
+  const Written whole(plan);
+  const Written chunks(chunked);
+  const LoadedPiece embedding = whole.unit(UnitId(0));
+  const LoadedPiece first = whole.unit(UnitId(1));
+  const LoadedPiece chunk = chunks.unit(UnitId(0));
+  ASSERT_EQ(chunk.bytes.size(), embedding.bytes.size() + first.bytes.size());
+  EXPECT_TRUE(std::equal(embedding.bytes.begin(), embedding.bytes.end(), chunk.bytes.begin()));
+  EXPECT_TRUE(std::equal(first.bytes.rbegin(), first.bytes.rend(), chunk.bytes.rbegin()));
+}
+
 TEST(WeightFileTest, RowsAreInt8OfTheSizeTheRoleAsksFor) {
   const MemoryPlan plan = plan_of(tiny_scenario());
-  const WeightFile file(plan, 1, 2, ::testing::TempDir(), nullptr);
+  const Written weights(plan);
   for (size_t i = 0; i < plan.weights.tensors.size(); ++i) {
     const WeightTensor& tensor = plan.weights.tensors[i];
     if (tensor.dtype != DType::kInt8) continue;
-    const WeightPlace& place = file.place(WeightId::of(i));
-    const Mapping unit = unit_of(file, place.unit);
-    const std::span<const std::byte> bytes = unit.bytes().subspan(place.offset, place.bytes);
+    const WeightPlace& place = weights.layout.place(WeightId::of(i));
+    const LoadedPiece unit = weights.unit(place.unit);
+    const std::span<const std::byte> bytes = unit.bytes.subspan(place.offset, place.bytes);
     double squares = 0.0;
     for (int64_t row = 0; row < tensor.rows; ++row) {
       const auto stored = row_of(bytes, row, stored_row_bytes(tensor.columns));
@@ -73,11 +99,11 @@ TEST(WeightFileTest, TheSeedDecidesAndNothingElse) {
   const MemoryPlan plan = plan_of(tiny_scenario());
   std::set<uint64_t> contents;
   for (const uint64_t seed : {1U, 1U, 2U}) {
-    const WeightFile file(plan, seed, 2, ::testing::TempDir(), nullptr);
+    const Written weights(plan, seed);
     uint64_t sum = 0;
     for (size_t i = 0; i < plan.units.size(); ++i) {
-      const Mapping unit = unit_of(file, UnitId::of(i));
-      for (const std::byte byte : unit.bytes()) sum = sum * 31 + std::to_integer<uint64_t>(byte);
+      const LoadedPiece unit = weights.unit(UnitId::of(i));
+      for (const std::byte byte : unit.bytes) sum = sum * 31 + std::to_integer<uint64_t>(byte);
     }
     contents.insert(sum);
   }
@@ -87,7 +113,8 @@ TEST(WeightFileTest, TheSeedDecidesAndNothingElse) {
 TEST(WeightFileTest, AFullDiskIsToldAsSuch) {
   // Where the system has it, a device on which every write fails for want of space.
   const MemoryPlan plan = plan_of(tiny_scenario());
-  EXPECT_THROW(WeightFile(plan, 1, 2, "/dev/full", nullptr), std::system_error);
+  MadeUpWeights source(1, 2);
+  EXPECT_THROW(WeightFile(plan.weights, source, "/dev/full", nullptr), std::system_error);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// Where the rows of a replay's weights come from. Asked for every tensor of the inventory in order,
+// and for its rows from the first to the last.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "planner/model/weights.h"
+#include "sim/replay/value_ranges.h"
+
+namespace tidemark {
+
+class WeightSource {
+ public:
+  WeightSource() = default;
+  virtual ~WeightSource() = default;
+  WeightSource(const WeightSource&) = delete;
+  WeightSource& operator=(const WeightSource&) = delete;
+
+  // "made up from seed 0"
+  virtual std::string describe() const = 0;
+  // All throw std::system_error.
+  virtual void begin(const WeightTensor& tensor, WeightId id) = 0;
+  // A stored int8 row (sim/kernels/rows.h), or for an f32 tensor `columns` floats.
+  virtual void next_row(std::span<std::byte> row) = 0;
+};
+
+// Numbers that keep a made-up model alive (value_ranges.h); the same for the same seed.
+class MadeUpWeights : public WeightSource {
+ public:
+  MadeUpWeights(uint64_t seed, int64_t layers) : seed_(seed), layers_(layers) {}
+  std::string describe() const override;
+  void begin(const WeightTensor& tensor, WeightId id) override;
+  void next_row(std::span<std::byte> row) override;
+
+ private:
+  void gains(std::span<std::byte> row);
+
+  uint64_t seed_;
+  int64_t layers_;
+  Generator generator_{0};
+  const WeightTensor* tensor_ = nullptr;
+  uint16_t scale_ = 0;
+};
+
+}  // namespace tidemark
