@@ -1,0 +1,58 @@
+This machine measured: the form of what comes out, never its numbers.
+
+$ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 -o me.yaml --quiet
+$ head -n 4 me.yaml
+schema: device/1
+name: this-machine
+description: "..."
+source: "measured by tidemark calibrate ..."
+$ grep -c 'order: \|op: matmul\|op: flash_attention\|op: rms_norm\|op: rope\|op: store_kv\|op: silu' me.yaml
+13
+$ grep -E -c '^(ram_total|app_available|memory_bandwidth|flash_read|flash_latency|cached_read|fresh_memory|compute|page_size|page_fault|os): ' me.yaml
+11
+$ grep '^compute: ' me.yaml
+compute: ...OPS  # median of 1, ... to ...OPS
+$ tidemark simulate minicpm-2b --quant int8 -c 512 --prompt 16 --generate 4 --device ./me.yaml --strategy layerwise --format csv --quiet | cut -d , -f 1
+...
+$ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format table --quiet
+what                 ...  median  ...  repeats
+...
+matmul, 1 tokens ...
+...
+$ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format json --quiet | grep '"list"'
+  "list": "calibration",
+
+What cannot be measured is refused before anything is.
+
+$ tidemark calibrate --size 12
+error: --size: "12" has no unit
+  hint: write ...
+[exit 2]
+$ tidemark calibrate --size '1 MiB'
+error: --size: "1 MiB" is too small for the scratch file
+  hint: from 16 MiB to 64 GiB
+[exit 2]
+$ tidemark calibrate --scratch nowhere --quick
+error: calibrate: cannot use nowhere: No such file or directory
+  hint: the scratch folder is --scratch, or TMPDIR
+[exit 2]
+
+An interrupt leaves nothing behind.
+
+$ mkdir scratch
+$ timeout --preserve-status --signal INT 1 tidemark calibrate --scratch scratch --quiet
+[exit 130]
+$ ls -A scratch
+
+A replay says how its time compares, part by part.
+
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --device ./me.yaml --strategy resident,layerwise --compare-time --time-runs 1 --quiet > times.txt
+$ grep -A 5 'predicted time' times.txt
+  strategy   predicted time  measured time ... runs
+  resident ... 1 of ...
+  layerwise ... 1 of ...
+
+  strategy   part ... steps ... predicted ... measured ... error
+  resident ...
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --compare-time --time-runs 1 --json --quiet | grep -c '"predicted_ns"\|"runs_ns"' | grep -v '^0$'
+...
