@@ -62,19 +62,19 @@ std::string cli11_flags(std::string_view flags) {
   return std::string(long_short ? flags.substr(comma + 1) : flags);
 }
 
-// `model`: the argument MODEL, or a flag where a verb has no such argument.
-void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model = "MODEL") {
 // A sweep's own --threads are how many scenarios run at once, so those of a scenario are -t there.
 std::string flags_of(const SettingInfo& setting, const CLI::App& verb) {
   return setting.key == "threads" && verb.get_name() == "sweep" ? "-t" : std::string(setting.flags);
 }
 
+// `model`: the argument MODEL, or a flag where a verb has no such argument.
+void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model = "MODEL") {
   verb.add_option(model, flags.settings["model"], kModelHelp);
   for (const SettingInfo& setting : settings_table()) {
     if (setting.flags.empty()) continue;
+    const std::string own_flags = flags_of(setting, verb);
     std::string help = setting_help(setting);
     if (cli11_flags(setting.flags) != setting.flags) {
-    const std::string own_flags = flags_of(setting, verb);
       help = fmt::format("{} (also {})", help, setting.flags.substr(0, setting.flags.find(',')));
     }
     std::string& text = flags.settings[std::string(setting.key)];
@@ -229,6 +229,11 @@ void add_replay(CommandLine& line) {
       "replay", "Executes the plan here with INT8 kernels; measured memory against predicted");
   add_scenario_flags(*verb, line.flags);
   add_output_flags(*verb, line.flags);
+  verb->add_flag("--compare-time", line.replay.compare_time,
+                 "Time further runs without measuring memory, against the time --device predicts");
+  verb->add_option("--time-runs", line.replay.time_runs, "How many; the median counts [3]")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000));
   verb->add_option("--shift-offset", line.replay.shift,
                    "Break the plan on purpose to see the check work: moves one tensor in the arena")
       ->option_text("TENSOR=BYTES");

@@ -61,6 +61,8 @@ struct ReplayCommand {
   ScenarioOptions scenario{};
   OutputOptions output{};
   std::string shift{};  // --shift-offset TENSOR=BYTES; empty = the plan as it is
+  bool compare_time = false;
+  int64_t time_runs = 3;
 };
 
 struct ListOptions {

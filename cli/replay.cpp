@@ -75,6 +75,7 @@ int run_replay(const ReplayCommand& command) {
     if (!shift) return fail(shift.diagnostics());
     options.shift = *shift;
   }
+  if (command.compare_time) options.timed_runs = command.time_runs;
   catch_interrupts();
   const Result<ReplayOutcome> outcome = replay(*scenarios, options);
   if (!outcome) return fail(outcome.diagnostics());
