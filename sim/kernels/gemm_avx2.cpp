@@ -31,34 +31,41 @@ inline const int8_t* row_begin(const GemmJob& job, int64_t row) {
   return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
+// Loops over rows and tokens are written as recursion over template arguments: with constant
+// indices the compiler keeps every vector in a register.
 template <unsigned kRows, unsigned kTokens>
 struct Sums {
   __m256i of[kRows * kTokens];  // [row][token]
 };
 
-template <unsigned kRows, unsigned kTokens>
+template <unsigned kRows, unsigned kTokens, unsigned i = 0>
 [[gnu::target("avx2"), gnu::always_inline]] inline void clear(Sums<kRows, kTokens>& sums) {
-#pragma GCC unroll 8
-  for (unsigned i = 0; i < kRows * kTokens; ++i) sums.of[i] = _mm256_setzero_si256();
+  if constexpr (i < kRows * kTokens) {
+    sums.of[i] = _mm256_setzero_si256();
+    clear<kRows, kTokens, i + 1>(sums);
+  }
+}
+
+// values[i] = the sum of sums.of[i]
+template <unsigned kRows, unsigned kTokens, unsigned i = 0>
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_up(const Sums<kRows, kTokens>& sums,
+                                                               int32_t* values) {
+  if constexpr (kRows * kTokens == 1) {
+    const __m256i zero = _mm256_setzero_si256();
+    *values = _mm_cvtsi128_si32(sums_of_four(sums.of[0], zero, zero, zero));
+  } else if constexpr (i < kRows * kTokens) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i),
+                     sums_of_four(sums.of[i], sums.of[i + 1], sums.of[i + 2], sums.of[i + 3]));
+    add_up<kRows, kTokens, i + 4>(sums, values);
+  }
 }
 
 template <unsigned kRows, unsigned kTokens>
 [[gnu::target("avx2"), gnu::always_inline]] inline void finish(const GemmJob& job, int64_t row,
                                                                int64_t token,
                                                                const Sums<kRows, kTokens>& sums) {
-  constexpr unsigned kCount = kRows * kTokens;
-  int32_t values[kCount < 4 ? 4 : kCount];
-  if constexpr (kCount == 1) {
-    const __m256i zero = _mm256_setzero_si256();
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(values),
-                     sums_of_four(sums.of[0], zero, zero, zero));
-  } else {
-#pragma GCC unroll 2
-    for (unsigned i = 0; i < kCount; i += 4) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i),
-                       sums_of_four(sums.of[i], sums.of[i + 1], sums.of[i + 2], sums.of[i + 3]));
-    }
-  }
+  int32_t values[kRows * kTokens];
+  add_up(sums, values);
   for (unsigned r = 0; r < kRows; ++r) {
     uint32_t term = 0;
     if (job.row_sums != nullptr) {
@@ -71,35 +78,48 @@ template <unsigned kRows, unsigned kTokens>
   }
 }
 
+// Said in assembly, as GCC 12 otherwise gathers the terms of several steps before it adds them to
+// the sum, and runs out of registers.
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_to(__m256i& sum, __m256i term) {
+  asm("vpaddd %1, %0, %0" : "+x"(sum) : "x"(term));
+}
+
+template <unsigned kRows, unsigned kTokens, unsigned r, unsigned t = 0>
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_wide_row(__m256i weights,
+                                                                     const int8_t* x,
+                                                                     int64_t x_stride,
+                                                                     Sums<kRows, kTokens>& sums) {
+  if constexpr (t < kTokens) {
+    const __m256i values = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + t * x_stride));
+    add_to(sums.of[r * kTokens + t], _mm256_madd_epi16(weights, values));
+    add_wide_row<kRows, kTokens, r, t + 1>(weights, x, x_stride, sums);
+  }
+}
+
 // 16 columns of each row from `w` on, by those of each token.
-template <unsigned kRows, unsigned kTokens>
+template <unsigned kRows, unsigned kTokens, unsigned r = 0>
 [[gnu::target("avx2"), gnu::always_inline]] inline void add_wide(const int8_t* w,
                                                                  int64_t row_stride,
                                                                  const int8_t* x, int64_t x_stride,
                                                                  Sums<kRows, kTokens>& sums) {
-#pragma GCC unroll 8
-  for (unsigned r = 0; r < kRows; ++r) {
-    const __m256i wide =
+  if constexpr (r < kRows) {
+    const __m256i weights =
         _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + r * row_stride)));
-#pragma GCC unroll 8
-    for (unsigned t = 0; t < kTokens; ++t) {
-      const __m256i values = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + t * x_stride));
-      __m256i& sum = sums.of[r * kTokens + t];
-      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(wide, values));
-    }
+    add_wide_row<kRows, kTokens, r>(weights, x, x_stride, sums);
+    add_wide<kRows, kTokens, r + 1>(w, row_stride, x, x_stride, sums);
   }
 }
 
 // The columns that are no whole sixteen; zeros make them one.
 template <unsigned kRows, unsigned kTokens>
-[[gnu::target("avx2")]] inline void add_wide_tail(const int8_t* w, int64_t row_stride,
-                                                  const int8_t* x, int64_t x_stride,
-                                                  int64_t columns, Sums<kRows, kTokens>& sums) {
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_wide_tail(
+    const int8_t* w, int64_t row_stride, const int8_t* x, int64_t x_stride, int64_t columns,
+    Sums<kRows, kTokens>& sums) {
   int8_t padded[kRows][16] = {};
   for (unsigned r = 0; r < kRows; ++r) {
     std::memcpy(padded[r], w + r * row_stride, static_cast<size_t>(columns));
   }
-  add_wide<kRows, kTokens>(padded[0], kLanes16, x, x_stride, sums);
+  add_wide(padded[0], kLanes16, x, x_stride, sums);
 }
 
 [[gnu::target("avx2"), gnu::always_inline]] inline void ask_for(const int8_t* from, int64_t ahead) {
@@ -115,38 +135,72 @@ struct Wide {
   [[gnu::target("avx2")]] static void tile(const GemmJob& job, int64_t row, int64_t token) {
     Sums<kRows, kTokens> sums;
     clear(sums);
+    const int64_t row_stride = job.row_stride;
+    const int64_t x_stride = job.x_stride;
     const int8_t* w = row_begin(job, row);
-    const int8_t* x = static_cast<const int8_t*>(job.x) + token * job.x_stride;
+    const int8_t* x = static_cast<const int8_t*>(job.x) + token * x_stride;
     const int64_t blocks = job.columns / kBlockColumns;
+    // Near the end of a row the next rows' beginnings are asked for.
     const int64_t turn = blocks < kBlocksAhead ? 0 : blocks - kBlocksAhead;
     const int64_t to_next = row_begin(job, row + kRows) - w - turn * job.block_stride;
     for (int64_t b = 0; b < blocks; ++b) {
-      const int8_t* from = w + b * job.block_stride;
       if (kTokens == 1) {
         const int64_t ahead = b < turn ? kBlocksAhead * job.block_stride : to_next;
-        for (unsigned r = 0; r < kRows; ++r) ask_for(from + r * job.row_stride, ahead);
+        for (unsigned r = 0; r < kRows; ++r) ask_for(w + r * row_stride, ahead);
       }
-      for (int64_t c = 0; c < kBlockColumns; c += kLanes16) {
-        add_wide<kRows, kTokens>(from + c, job.row_stride, x + 2 * (b * kBlockColumns + c),
-                                 job.x_stride, sums);
-      }
+      add_wide(w, row_stride, x, x_stride, sums);
+      add_wide(w + 16, row_stride, x + 32, x_stride, sums);
+      add_wide(w + 32, row_stride, x + 64, x_stride, sums);
+      add_wide(w + 48, row_stride, x + 96, x_stride, sums);
+      w += job.block_stride;
+      x += 2 * kBlockColumns;
     }
-    const int8_t* last = w + blocks * job.block_stride;
-    const int64_t left = job.columns - blocks * kBlockColumns;
-    int64_t c = 0;
-    for (; c + kLanes16 <= left; c += kLanes16) {
-      add_wide<kRows, kTokens>(last + c, job.row_stride, x + 2 * (blocks * kBlockColumns + c),
-                               job.x_stride, sums);
+    int64_t left = job.columns - blocks * kBlockColumns;
+    for (; left >= kLanes16; left -= kLanes16) {
+      add_wide(w, row_stride, x, x_stride, sums);
+      w += kLanes16;
+      x += 2 * kLanes16;
     }
-    if (c < left) {
-      add_wide_tail<kRows, kTokens>(last + c, job.row_stride, x + 2 * (blocks * kBlockColumns + c),
-                                    job.x_stride, left - c, sums);
-    }
+    if (left > 0) add_wide_tail(w, row_stride, x, x_stride, left, sums);
     finish(job, row, token, sums);
   }
 };
 
-// kPairs: two sums of two are added before they are widened.
+// 64 columns of each row by those of one token. kPairs: two sums of two are added before they are
+// widened.
+template <unsigned kRows, unsigned kTokens, bool kPairs, unsigned t, unsigned r = 0>
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_narrow_token(
+    const int8_t* w, int64_t row_stride, __m256i low, __m256i high, Sums<kRows, kTokens>& sums) {
+  if constexpr (r < kRows) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    const auto* weights = reinterpret_cast<const __m256i*>(w + r * row_stride);
+    const __m256i first = _mm256_maddubs_epi16(low, _mm256_loadu_si256(weights));
+    const __m256i second = _mm256_maddubs_epi16(high, _mm256_loadu_si256(weights + 1));
+    __m256i& sum = sums.of[r * kTokens + t];
+    if (kPairs) {
+      add_to(sum, _mm256_madd_epi16(_mm256_add_epi16(first, second), ones));
+    } else {
+      add_to(sum, _mm256_madd_epi16(first, ones));
+      add_to(sum, _mm256_madd_epi16(second, ones));
+    }
+    add_narrow_token<kRows, kTokens, kPairs, t, r + 1>(w, row_stride, low, high, sums);
+  }
+}
+
+template <unsigned kRows, unsigned kTokens, bool kPairs, unsigned t = 0>
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_narrow(const int8_t* w,
+                                                                   int64_t row_stride,
+                                                                   const int8_t* x,
+                                                                   int64_t x_stride,
+                                                                   Sums<kRows, kTokens>& sums) {
+  if constexpr (t < kTokens) {
+    const auto* values = reinterpret_cast<const __m256i*>(x + t * x_stride);
+    add_narrow_token<kRows, kTokens, kPairs, t>(w, row_stride, _mm256_loadu_si256(values),
+                                                _mm256_loadu_si256(values + 1), sums);
+    add_narrow<kRows, kTokens, kPairs, t + 1>(w, row_stride, x, x_stride, sums);
+  }
+}
+
 template <bool kPairs>
 struct Narrow {
   template <unsigned kRows, unsigned kTokens>
@@ -155,27 +209,8 @@ struct Narrow {
     clear(sums);
     const int8_t* w = row_begin(job, row);
     const int8_t* x = static_cast<const int8_t*>(job.x) + token * job.x_stride;
-    const __m256i ones = _mm256_set1_epi16(1);
     for (int64_t k = 0; k < job.columns; k += kBlockColumns) {
-#pragma GCC unroll 8
-      for (unsigned t = 0; t < kTokens; ++t) {
-        const auto* values = reinterpret_cast<const __m256i*>(x + t * job.x_stride + k);
-        const __m256i low = _mm256_loadu_si256(values);
-        const __m256i high = _mm256_loadu_si256(values + 1);
-#pragma GCC unroll 8
-        for (unsigned r = 0; r < kRows; ++r) {
-          const auto* weights = reinterpret_cast<const __m256i*>(w + r * job.row_stride);
-          const __m256i first = _mm256_maddubs_epi16(low, _mm256_loadu_si256(weights));
-          const __m256i second = _mm256_maddubs_epi16(high, _mm256_loadu_si256(weights + 1));
-          __m256i& sum = sums.of[r * kTokens + t];
-          if (kPairs) {
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(first, second), ones));
-          } else {
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(first, ones));
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(second, ones));
-          }
-        }
-      }
+      add_narrow<kRows, kTokens, kPairs>(w, job.row_stride, x + k, job.x_stride, sums);
       w += job.block_stride;
     }
     finish(job, row, token, sums);

@@ -35,25 +35,66 @@ inline const int8_t* row_begin(const GemmJob& job, int64_t row) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
+// Loops over rows and tokens are written as recursion over template arguments: with constant
+// indices the compiler keeps every vector in a register.
 template <unsigned kRows, unsigned kTokens>
 struct Sums {
   __m512i of[kRows][kTokens];
 };
 
-// Adds the products of one block of columns. kFlip: the weights are made unsigned (w + 128), else
-// the activations are so already.
-template <unsigned kRows, unsigned kTokens, bool kFlip>
-[[TIDEMARK_VNNI, gnu::always_inline]] inline void add_block(const __m512i (&w)[kRows],
+template <unsigned kRows>
+struct Weights {
+  __m512i of[kRows];
+};
+
+template <unsigned kRows, unsigned kTokens, unsigned i = 0>
+[[TIDEMARK_VNNI, gnu::always_inline]] inline void clear(Sums<kRows, kTokens>& sums) {
+  if constexpr (i < kRows * kTokens) {
+    sums.of[i / kTokens][i % kTokens] = _mm512_setzero_si512();
+    clear<kRows, kTokens, i + 1>(sums);
+  }
+}
+
+// 64 columns of each row, made unsigned (w + 128) if kFlip.
+template <unsigned kRows, bool kFlip, bool kAsk, unsigned r = 0>
+[[TIDEMARK_VNNI, gnu::always_inline]] inline void load(const int8_t* from, int64_t row_stride,
+                                                       __mmask64 mask, int64_t ahead,
+                                                       Weights<kRows>& w) {
+  if constexpr (r < kRows) {
+    const int8_t* row = from + r * row_stride;
+    // Past the end of the matrix this is an address that is never read.
+    if (kAsk) {
+      _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(row) +
+                                                 static_cast<uintptr_t>(ahead)),
+                   _MM_HINT_T0);
+    }
+    w.of[r] = mask == ~uint64_t{0} ? _mm512_loadu_si512(row) : _mm512_maskz_loadu_epi8(mask, row);
+    if (kFlip) w.of[r] = _mm512_xor_si512(w.of[r], _mm512_set1_epi8(-128));
+    load<kRows, kFlip, kAsk, r + 1>(from, row_stride, mask, ahead, w);
+  }
+}
+
+// Of the two factors one is unsigned: the weights if kFlip, else the activations.
+template <unsigned kRows, unsigned kTokens, bool kFlip, unsigned t, unsigned r = 0>
+[[TIDEMARK_VNNI, gnu::always_inline]] inline void add_token(const Weights<kRows>& w, __m512i values,
+                                                            Sums<kRows, kTokens>& sums) {
+  if constexpr (r < kRows) {
+    // sum += unsigned . signed. Said in assembly, as through the intrinsic GCC 12 takes two
+    // registers for each sum and runs out of them.
+    asm("vpdpbusd %2, %1, %0"
+        : "+v"(sums.of[r][t])
+        : "v"(kFlip ? w.of[r] : values), "v"(kFlip ? values : w.of[r]));
+    add_token<kRows, kTokens, kFlip, t, r + 1>(w, values, sums);
+  }
+}
+
+template <unsigned kRows, unsigned kTokens, bool kFlip, unsigned t = 0>
+[[TIDEMARK_VNNI, gnu::always_inline]] inline void add_block(const Weights<kRows>& w,
                                                             const int8_t* x, int64_t x_stride,
                                                             Sums<kRows, kTokens>& sums) {
-#pragma GCC unroll 8
-  for (unsigned t = 0; t < kTokens; ++t) {
-    const __m512i values = _mm512_loadu_si512(x + t * x_stride);
-#pragma GCC unroll 8
-    for (unsigned r = 0; r < kRows; ++r) {
-      sums.of[r][t] = kFlip ? _mm512_dpbusd_epi32(sums.of[r][t], w[r], values)
-                            : _mm512_dpbusd_epi32(sums.of[r][t], values, w[r]);
-    }
+  if constexpr (t < kTokens) {
+    add_token<kRows, kTokens, kFlip, t>(w, _mm512_loadu_si512(x + t * x_stride), sums);
+    add_block<kRows, kTokens, kFlip, t + 1>(w, x, x_stride, sums);
   }
 }
 
@@ -63,38 +104,29 @@ template <unsigned kRows, unsigned kTokens, bool kFlip>
                                                              const int8_t* x, int64_t begin,
                                                              int64_t end, int64_t ahead,
                                                              Sums<kRows, kTokens>& sums) {
-  const __m512i flip = _mm512_set1_epi8(-128);
+  const int64_t row_stride = job.row_stride;
+  const int64_t x_stride = job.x_stride;
+  const int64_t block_stride = job.block_stride;
+  row += begin * block_stride;
+  x += begin * kBlockColumns;
   for (int64_t b = begin; b < end; ++b) {
-    __m512i w[kRows];
-#pragma GCC unroll 8
-    for (unsigned r = 0; r < kRows; ++r) {
-      const int8_t* from = row + b * job.block_stride + r * job.row_stride;
-      if (kTokens == 1) {
-        // Past the end of the matrix this is an address that is never read.
-        _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(from) +
-                                                   static_cast<uintptr_t>(ahead)),
-                     _MM_HINT_T0);
-      }
-      w[r] = _mm512_loadu_si512(from);
-      if (kFlip) w[r] = _mm512_xor_si512(w[r], flip);
-    }
-    add_block<kRows, kTokens, kFlip>(w, x + b * kBlockColumns, job.x_stride, sums);
+    Weights<kRows> w;
+    load<kRows, kFlip, kTokens == 1>(row, row_stride, ~uint64_t{0}, ahead, w);
+    add_block<kRows, kTokens, kFlip>(w, x, x_stride, sums);
+    row += block_stride;
+    x += kBlockColumns;
   }
 }
 
+// The columns that are no whole block. Past them x is zero.
 template <unsigned kRows, unsigned kTokens, bool kFlip>
 [[TIDEMARK_VNNI, gnu::always_inline]] inline void add_tail(const GemmJob& job, const int8_t* row,
                                                            const int8_t* x,
                                                            Sums<kRows, kTokens>& sums) {
   const int64_t blocks = job.columns / kBlockColumns;
   const __mmask64 mask = (uint64_t{1} << (job.columns % kBlockColumns)) - 1;
-  const __m512i flip = _mm512_set1_epi8(-128);
-  __m512i w[kRows];
-#pragma GCC unroll 8
-  for (unsigned r = 0; r < kRows; ++r) {
-    w[r] = _mm512_maskz_loadu_epi8(mask, row + blocks * job.block_stride + r * job.row_stride);
-    if (kFlip) w[r] = _mm512_xor_si512(w[r], flip);  // past the tail x is zero
-  }
+  Weights<kRows> w;
+  load<kRows, kFlip, false>(row + blocks * job.block_stride, job.row_stride, mask, 0, w);
   add_block<kRows, kTokens, kFlip>(w, x + blocks * kBlockColumns, job.x_stride, sums);
 }
 
@@ -120,34 +152,43 @@ template <unsigned kRows, unsigned kTokens, bool kFlip>
   job.out[token * job.out_stride + row] = static_cast<int32_t>(sum);
 }
 
+template <unsigned kRows, unsigned kTokens, unsigned i = 0>
+[[TIDEMARK_VNNI, gnu::always_inline]] inline void finish(const GemmJob& job, int64_t row,
+                                                         int64_t token,
+                                                         const Sums<kRows, kTokens>& sums) {
+  constexpr unsigned kStep = kRows == 1 ? 1 : 4;
+  constexpr unsigned r = i % (kRows / kStep) * kStep;
+  constexpr unsigned t = i / (kRows / kStep);
+  if constexpr (t < kTokens) {
+    if constexpr (kStep == 1) {
+      finish_one(job, row, token + t, sums.of[0][t]);
+    } else {
+      finish_four(
+          job, row + r, token + t,
+          sums_of_four(sums.of[r][t], sums.of[r + 1][t], sums.of[r + 2][t], sums.of[r + 3][t]));
+    }
+    finish<kRows, kTokens, i + 1>(job, row, token, sums);
+  }
+}
+
 template <unsigned kRows, unsigned kTokens, bool kFlip>
 [[TIDEMARK_VNNI]] void tile(const GemmJob& job, int64_t row, int64_t token) {
   Sums<kRows, kTokens> sums;
-#pragma GCC unroll 8
-  for (unsigned r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (unsigned t = 0; t < kTokens; ++t) sums.of[r][t] = _mm512_setzero_si512();
-  }
+  clear(sums);
   const int8_t* w = row_begin(job, row);
   const int8_t* x = static_cast<const int8_t*>(job.x) + token * job.x_stride;
   const int64_t blocks = job.columns / kBlockColumns;
-  // Near the end of a row the next rows' beginnings are asked for.
-  const int64_t turn = kTokens > 1 || blocks < kBlocksAhead ? 0 : blocks - kBlocksAhead;
-  const int64_t to_next = row_begin(job, row + kRows) - w - turn * job.block_stride;
-  add_blocks<kRows, kTokens, kFlip>(job, w, x, 0, turn, kBlocksAhead * job.block_stride, sums);
-  add_blocks<kRows, kTokens, kFlip>(job, w, x, turn, blocks, to_next, sums);
-  if (job.columns % kBlockColumns != 0) add_tail<kRows, kTokens, kFlip>(job, w, x, sums);
-  for (unsigned t = 0; t < kTokens; ++t) {
-    if constexpr (kRows == 1) {
-      finish_one(job, row, token + t, sums.of[0][t]);
-    } else {
-      for (unsigned r = 0; r < kRows; r += 4) {
-        finish_four(
-            job, row + r, token + t,
-            sums_of_four(sums.of[r][t], sums.of[r + 1][t], sums.of[r + 2][t], sums.of[r + 3][t]));
-      }
-    }
+  if constexpr (kTokens == 1) {
+    // Near the end of a row the next rows' beginnings are asked for.
+    const int64_t turn = blocks < kBlocksAhead ? 0 : blocks - kBlocksAhead;
+    const int64_t to_next = row_begin(job, row + kRows) - w - turn * job.block_stride;
+    add_blocks<kRows, kTokens, kFlip>(job, w, x, 0, turn, kBlocksAhead * job.block_stride, sums);
+    add_blocks<kRows, kTokens, kFlip>(job, w, x, turn, blocks, to_next, sums);
+  } else {
+    add_blocks<kRows, kTokens, kFlip>(job, w, x, 0, blocks, 0, sums);
   }
+  if (job.columns % kBlockColumns != 0) add_tail<kRows, kTokens, kFlip>(job, w, x, sums);
+  finish(job, row, token, sums);
 }
 
 template <bool kFlip>
