@@ -48,9 +48,11 @@ class MmapLoader : public WeightLoader {
   // Of every file that the unit lies in.
   PageAccess each_piece(UnitId unit, PageAccess (PageCache::*access)(ViewId, Interval<Bytes>)) {
     PageAccess all;
-    for (const FilePiece& piece : file_.pieces.at(unit.index())) {
+    const std::vector<FilePiece>& pieces = file_.pieces.at(unit.index());
+    for (const FilePiece& piece : pieces) {
       PageAccess one = (file_.cache.*access)(file_.views.at(piece.file), piece.range);
       opening_ += store_.open_file(piece.file);
+      if (pieces.size() == 1) return one;
       all.reads.insert(all.reads.end(), one.reads.begin(), one.reads.end());
       all.major_faults += one.major_faults;
       all.minor_faults += one.minor_faults;

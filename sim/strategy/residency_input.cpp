@@ -6,6 +6,7 @@
 
 #include "planner/base/units.h"
 #include "sim/strategy/expert_loader.h"
+#include "sim/strategy/expert_table.h"
 #include "sim/strategy/hot_rows.h"
 #include "sim/strategy/passes.h"
 #include "sim/strategy/run_input.h"
@@ -90,17 +91,18 @@ void check_experts(const Scenario& scenario, const MemoryPlan& plan, Checks& che
                               format_bytes_exact(choices.expert_bytes), used),
                   fmt::format("at least {}", format_bytes_exact(least)));
   }
-  const Passes passes = passes_of(scenario, plan);
-  const int64_t accesses = checked_mul(checked_add(passes.prompt_tokens, passes.decode),
-                                       checked_mul(experts->routing.n_layer, used));
-  const bool is_announced = scenario.cache.policy == CachePolicy::kNextUse;
-  const int64_t most = is_announced ? kMostAnnouncedVisits : kMostCurvePoints / 2;
-  if (accesses > most) {
+  if (scenario.cache.policy != CachePolicy::kNextUse) return;
+  const int64_t accesses = expert_accesses(scenario, plan);
+  if (accesses > kMostAnnouncedVisits) {
     checks.refuse("--generate",
-                  fmt::format("tokens are sent to {} experts in all, more than the {} that are "
-                              "simulated",
-                              format_count(accesses), format_count(most)),
+                  fmt::format("{} experts would be known to next-use in advance, more than the {} "
+                              "that are simulated",
+                              format_count(accesses), format_count(kMostAnnouncedVisits)),
                   "ask for fewer tokens");
+  }
+  if (!scenario.adapt.empty()) {
+    checks.refuse("--adapt", "next-use must know every pass in advance",
+                  "leave it out, or choose another --cache-policy");
   }
 }
 
@@ -127,6 +129,15 @@ void check_residency(const Scenario& scenario, const MemoryPlan& plan, Diagnosti
   check_processes(scenario, checks);
   check_experts(scenario, plan, checks);
   check_rows(scenario, plan, checks);
+}
+
+int64_t expert_accesses(const Scenario& scenario, const MemoryPlan& plan) {
+  if (!scenario.residency.caches_experts()) return 0;
+  const std::optional<ExpertShape> shape = expert_shape(scenario, plan);
+  if (!shape) return 0;
+  const Passes passes = passes_of(scenario, plan);
+  return checked_mul(checked_add(passes.prompt_tokens, passes.decode),
+                     checked_mul(shape->routing.n_layer, shape->routing.n_used));
 }
 
 Diagnostics residency_without_strategy(const Scenario& scenario) {

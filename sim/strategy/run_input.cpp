@@ -128,7 +128,9 @@ int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, cons
   const int64_t visits = input.itinerary.visits();
   int64_t points = visits;
   if (scenario.strategy == StrategyKind::kResident)
-    points = static_cast<int64_t>(plan.units.size());
+    points = checked_add(static_cast<int64_t>(plan.units.size()),
+                         checked_mul(expert_accesses(scenario, plan), 2));
+  if (scenario.residency.rows) points = checked_add(points, checked_mul(visits, 2));
   if (scenario.strategy == StrategyKind::kMmap)
     points = checked_mul(visits, checked_add(scenario.load.prefetch, 1));
   const bool reads_ahead =
@@ -144,7 +146,9 @@ int64_t most_curve_points(const Scenario& scenario, const MemoryPlan& plan, cons
     points = checked_add(points, steps(plan.prefill, input.passes.prefill));
     points = checked_add(points, steps(plan.decode, input.passes.decode));
   }
-  return checked_add(points, 1);
+  // Each process, and what each then has.
+  const int64_t processes = scenario.residency.processes;
+  return checked_add(checked_mul(points, checked_mul(processes, processes)), 1);
 }
 
 void check_amount(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input,
@@ -158,7 +162,7 @@ void check_amount(const Scenario& scenario, const MemoryPlan& plan, const RunInp
                          format_count(amount), what, format_count(most)),
          .hint = "ask for fewer tokens; a decode pass differs from the next by one cell only"});
   };
-  const int64_t visits = input.itinerary.visits();
+  const int64_t visits = checked_mul(input.itinerary.visits(), scenario.residency.processes);
   const int64_t points = most_curve_points(scenario, plan, input);
   const bool announced = scenario.strategy == StrategyKind::kBlockCache &&
                          scenario.cache.policy == CachePolicy::kNextUse;

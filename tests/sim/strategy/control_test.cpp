@@ -17,9 +17,20 @@ using testing::plan_of;
 using testing::refusal;
 using testing::run;
 
+// Without the progress of loading, which stands in load_progress_test.cpp.
+std::vector<SimEvent> happened(const SimReport& report) {
+  std::vector<SimEvent> events;
+  for (const SimEvent& event : report.events) {
+    if (event.what != "progress") events.push_back(event);
+  }
+  return events;
+}
+
 std::vector<std::string> told(const SimReport& report) {
   std::vector<std::string> events;
-  for (const SimEvent& event : report.events) events.push_back(event.what + ": " + event.detail);
+  for (const SimEvent& event : happened(report)) {
+    events.push_back(event.what + ": " + event.detail);
+  }
   return events;
 }
 
@@ -44,7 +55,7 @@ TEST(ControlTest, ShrinkCache) {
               ElementsAre("memory state: approaching limit",
                           "action: shrink-cache: 540 B instead of 600 B", "memory state: ok"));
   // 600 B and 60 ns: the end of the first pass.
-  EXPECT_EQ(report.events[1].time, Duration::ns(660));
+  EXPECT_EQ(happened(report)[1].time, Duration::ns(660));
   // a goes at once. Then a misses and b goes, b misses and c goes, c misses and a goes: 500 B.
   EXPECT_EQ(report.curve.back().weights, Bytes::of(500));
   EXPECT_EQ(report.peak, Bytes::of(600));
@@ -75,7 +86,7 @@ TEST(ControlTest, DropPrefetch) {
   const SimReport report = run(scenario).report;
   EXPECT_THAT(told(report), ElementsAre("memory state: critical", "memory state: ok",
                                         "action: drop-prefetch: one slot instead of two"));
-  EXPECT_EQ(report.events.back().time, Duration::ns(630));
+  EXPECT_EQ(happened(report).back().time, Duration::ns(630));
   EXPECT_EQ(report.end, Duration::ns(1920));
   EXPECT_EQ(report.bytes_read, Bytes::of(3 * 600));
   for (const CurvePoint& point : report.curve) {
@@ -109,8 +120,8 @@ TEST(ControlTest, ShrinkUbatch) {
   scenario.adapt = {AdaptAction::kDropPrefetch, AdaptAction::kShrinkUbatch};
   const SimResult result = run(scenario, {.trace = true});
   const SimReport& report = result.report;
-  ASSERT_EQ(report.events.size(), 3U);
-  EXPECT_THAT(report.events[1].detail, HasSubstr("shrink-ubatch: 32 tokens, an arena of "));
+  ASSERT_EQ(happened(report).size(), 3U);
+  EXPECT_THAT(happened(report)[1].detail, HasSubstr("shrink-ubatch: 32 tokens, an arena of "));
   EXPECT_EQ(report.curve.back().compute, arena);
   int64_t passes = 0;
   for (const TraceSpan& span : result.trace.spans) passes += span.name.starts_with("prefill ");
@@ -139,7 +150,7 @@ TEST(ControlTest, ShortenContext) {
   for (const TraceInstant& instant : result.trace.instants) {
     if (instant.name == "action") traced.push_back(instant.time);
   }
-  EXPECT_THAT(traced, ElementsAre(report.events.back().time));
+  EXPECT_THAT(traced, ElementsAre(happened(report).back().time));
   scenario.generate = Tokens(14);
   scenario.adapt.clear();
   const SimReport shorter = run(scenario).report;
@@ -192,14 +203,14 @@ TEST(ControlTest, TheFirstOfTheListThatCanBeTakenIs) {
   scenario.margin_ratio = 0.0;
   scenario.budget = plan_of(scenario).breakdown.total() - Bytes::of(1);
   scenario.adapt = {AdaptAction::kSpillKv, AdaptAction::kShrinkUbatch};
-  EXPECT_THAT(run(scenario).report.events[1].detail, HasSubstr("spill-kv"));
+  EXPECT_THAT(happened(run(scenario).report)[1].detail, HasSubstr("spill-kv"));
   scenario.adapt = {AdaptAction::kShrinkUbatch, AdaptAction::kSpillKv};
-  EXPECT_THAT(run(scenario).report.events[1].detail, HasSubstr("shrink-ubatch"));
+  EXPECT_THAT(happened(run(scenario).report)[1].detail, HasSubstr("shrink-ubatch"));
 }
 
 TEST(ControlTest, WithoutActionsNothingIsTold) {
   Scenario scenario = three_layers(StrategyKind::kDoubleBuffer, 450);
-  EXPECT_TRUE(run(scenario).report.events.empty());
+  EXPECT_TRUE(happened(run(scenario).report).empty());
 }
 
 TEST(ControlTest, AListOfAccessesHasNoPasses) {
