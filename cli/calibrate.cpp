@@ -96,7 +96,9 @@ int run_calibrate(const CalibrateCommand& command) {
   const Result<Bytes> size = parse_size(command.size);
   if (!size) return fail(size.diagnostics());
   const bool shows = !command.output.quiet && ::isatty(STDERR_FILENO) == 1;
-  CalibrateOptions options{.scratch = command.scratch.empty() ? scratch_parent() : command.scratch,
+  CalibrateOptions options{.scratch = command.scratch.empty()
+                                          ? scratch_parent()
+                                          : std::filesystem::path(command.scratch),
                            .size = *size,
                            .repeats = command.repeats,
                            .threads = command.threads,
