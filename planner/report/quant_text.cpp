@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int kNameWidth = 38;
+constexpr int kTableWidth = 120;
 constexpr size_t kNamesShown = 3;
 
 // "2048 x 512"; "scalar" without a dimension.
@@ -62,6 +62,19 @@ std::vector<Cell> outcome_cells(const std::string& format, const QuantOutcome& o
           {cosine_text(outcome.cosine)}};
 }
 
+// Columns that are left for names in a table without any.
+int room_for_names(const Table& table) {
+  const std::string text = table_to_text(table, {});
+  int widest = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    widest = std::max(widest, display_width(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  constexpr int kHead = 6;  // "Tensor" is part of the widest line
+  return std::clamp(kTableWidth - widest + kHead, 24, 60);
+}
+
 // A tensor's name stands in its first row only, except where each row is read by itself.
 Table tensor_table(const QuantReport& report, bool repeat_names) {
   Table table{.columns = {{"Tensor", Align::kLeft},
@@ -78,7 +91,7 @@ Table tensor_table(const QuantReport& report, bool repeat_names) {
     for (size_t i = 0; i < tensor.outcomes.size(); ++i) {
       std::vector<Cell> row(4);
       if (i == 0 || repeat_names) {
-        row = {{repeat_names ? one_line(tensor.name) : shortened_inside(tensor.name, kNameWidth)},
+        row = {{repeat_names ? one_line(tensor.name) : ""},
                {shape_text(tensor.shape)},
                {one_line(tensor.type)},
                {format_bytes(tensor.bytes)}};
@@ -92,8 +105,21 @@ Table tensor_table(const QuantReport& report, bool repeat_names) {
   return table;
 }
 
+// The names, as long as the other columns let them be.
+Table terminal_table(const QuantReport& report) {
+  Table table = tensor_table(report, false);
+  const int width = room_for_names(table);
+  size_t row = 0;
+  for (const size_t index : shown_tensors(report)) {
+    const QuantTensor& tensor = report.tensors[index];
+    table.rows[row].front().text = shortened_inside(tensor.name, width);
+    row += tensor.outcomes.size();
+  }
+  return table;
+}
+
 Table total_table(const QuantReport& report) {
-  Table table{.columns = {{"All of it", Align::kLeft},
+  Table table{.columns = {{"All tensors", Align::kLeft},
                           {"size"},
                           {"of stored"},
                           {"quantized"},
@@ -108,7 +134,7 @@ Table total_table(const QuantReport& report) {
                           {format_count(total.quantized)},
                           {total.mean_sqnr_db ? decibels(*total.mean_sqnr_db) : none},
                           {total.worst_sqnr_db ? decibels(*total.worst_sqnr_db) : none},
-                          {shortened_inside(total.worst_tensor, 48)}});
+                          {shortened_inside(total.worst_tensor, 46)}});
   }
   return table;
 }
@@ -151,11 +177,11 @@ std::vector<Group> misfits(const QuantReport& report) {
     std::string formats;
     for (size_t i = 0; i < tensor.outcomes.size(); ++i) {
       if (!tensor.outcomes[i].as_stored) continue;
-      formats += (formats.empty() ? "" : " or ") + report.formats[i];
+      formats += (formats.empty() ? "" : " and ") + report.formats[i];
     }
     if (formats.empty()) continue;
-    Group& group = group_of(groups, fmt::format("rows of {} do not fill the blocks of {}",
-                                                tensor.shape.back(), formats));
+    Group& group = group_of(groups, fmt::format("{}, whose blocks rows of {} do not fill", formats,
+                                                tensor.shape.back()));
     group.names.push_back(tensor.name);
     group.bytes += tensor.bytes;
   }
@@ -194,13 +220,14 @@ std::string facts(const QuantReport& report) {
   }
   if (!report.range.empty()) out += paragraph("Integers", integers_text(report));
   for (const Group& group : kept_groups(report)) {
-    out += paragraph("Kept", fmt::format("{} ({}), {}: {}", counted(group.names.size(), "tensor"),
-                                         format_bytes(group.bytes), group.what, names_of(group)));
+    out += paragraph("Kept",
+                     fmt::format("{} as stored, {} ({}): {}", counted(group.names.size(), "tensor"),
+                                 format_bytes(group.bytes), group.what, names_of(group)));
   }
   for (const Group& group : misfits(report)) {
-    out += paragraph(
-        "Misfit", fmt::format("{} kept as stored there, {}: {}",
-                              counted(group.names.size(), "tensor"), group.what, names_of(group)));
+    out += paragraph("Misfit",
+                     fmt::format("{} as stored in {}: {}", counted(group.names.size(), "tensor"),
+                                 group.what, names_of(group)));
   }
   for (const std::string& note : report.notes) out += paragraph("Note", one_line(note));
   return out;
@@ -218,7 +245,7 @@ std::string shown_line(const QuantReport& report) {
 std::string to_text(const QuantReport& report, TextStyle style) {
   std::string out = facts(report) + shown_line(report);
   if (report.tensors.empty()) return out;
-  out += "\n" + table_to_text(tensor_table(report, false), style);
+  out += "\n" + table_to_text(terminal_table(report), style);
   return out + "\n" + table_to_text(total_table(report), style);
 }
 

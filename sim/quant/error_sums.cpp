@@ -67,7 +67,7 @@ double rms_error(const ErrorSums& sums) {
 
 std::optional<double> cosine(const ErrorSums& sums) {
   if (sums.signal == 0 || sums.restored == 0) return std::nullopt;
-  return std::min(1.0, sums.product / (std::sqrt(sums.signal) * std::sqrt(sums.restored)));
+  return std::clamp(sums.product / (std::sqrt(sums.signal) * std::sqrt(sums.restored)), -1.0, 1.0);
 }
 
 }  // namespace tidemark

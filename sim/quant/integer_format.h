@@ -6,9 +6,9 @@
 //                zero point = round(-128 - low / scale), q in [-128, 127]
 //   4 bits alike: 7 and [-7, 7]; 15, -8 and [-8, 7].
 //
-//   x in [-1, 3], asymmetric 8 bits: scale 4 / 255 = 0.015686 -> fp16 0.015688, zero point
-//   round(-128 + 63.74) = -64. x = 0 is q = -64 and comes back as 0 exactly; x = 3 is
-//   q = 191 - 64 = 127 and comes back as 2.9965.
+//   x in [-1, 3], asymmetric 8 bits: scale 4 / 255 = 0.0156863 -> fp16 0.0156860, zero point
+//   round(-128 + 63.75) = -64. x = 0 is q = -64 and comes back as 0 exactly; x = 3 is
+//   q = 191 - 64 = 127 and comes back as 2.9960.
 //   Checked by IntegerFormatTest.
 //
 // Scales are stored in fp16, as the planner counts them, and values are divided by the scale as

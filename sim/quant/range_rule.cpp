@@ -43,9 +43,10 @@ ValueRange percentile_of(std::span<const float> values, double percentile, bool 
   const int64_t each = outside / 2;
   const auto low = scratch.begin() + each;
   std::nth_element(scratch.begin(), low, scratch.end());
+  const float low_end = *low;  // the next line moves what is above
   const auto high = scratch.end() - 1 - each;
   std::nth_element(low, high, scratch.end());
-  return {.low = *low, .high = *high};
+  return {.low = low_end, .high = *high};
 }
 
 // The sum of squared errors in single precision, eight values at a time: good enough to compare
