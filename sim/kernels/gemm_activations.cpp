@@ -95,7 +95,7 @@ void Activations::choose_unsigned(GemmKernel chosen, int32_t offset, const Weigh
 }
 
 // Two products of at most (max - min) x largest, or four, in 16 bits.
-void Activations::choose_narrow(const WeightFacts& facts) {
+void Activations::choose_narrow([[maybe_unused]] const WeightFacts& facts) {
 #if defined(__x86_64__)
   const auto [low, high] = std::minmax_element(x_, x_ + tokens_ * columns_);
   if (columns_ == 0) return;

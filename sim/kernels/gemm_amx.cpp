@@ -11,8 +11,10 @@
 #include "sim/kernels/gemm_kernels.h"
 
 #if defined(__x86_64__)
-// GCC 12's own header starts results from a variable it never sets.
+#if !defined(__clang__)  // GCC 12's own header starts results from a variable it never sets
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include <cstring>
