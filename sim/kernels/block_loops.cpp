@@ -3,12 +3,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "sim/kernels/avx_steps.h"
 #include "sim/kernels/half.h"
 #include "sim/kernels/isa.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace tidemark {
 namespace {
@@ -53,14 +50,13 @@ int32_t int4_baseline(const std::byte* row, const int8_t* x, int64_t groups) {
   return dot;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef TIDEMARK_X86_KERNELS
 
-#define TIDEMARK_AVX2 [[gnu::target("avx2,f16c")]]
-#define TIDEMARK_VNNI [[gnu::target("avx2,f16c,avx512f,avx512bw,avx512vl,avx512vnni")]]
-
-TIDEMARK_AVX2 inline __m256i load32(const void* from) {
-  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
-}
+using avx::join_halves;
+using avx::load32;
+using avx::multiply_offset;
+using avx::multiply_signed;
+using avx::sums_of_four;
 
 // Sixteen bytes of nibbles as 32 values of 0 to 15: Q4_0's low ones first, then its high ones.
 TIDEMARK_AVX2 inline __m256i halves(const std::byte* packed) {
@@ -80,27 +76,11 @@ TIDEMARK_AVX2 inline __m256i pairs(const std::byte* packed) {
   return _mm256_set_m128i(_mm_unpackhi_epi8(lower, upper), _mm_unpacklo_epi8(lower, upper));
 }
 
-// Eight partial sums of signed by signed products.
-TIDEMARK_AVX2 inline __m256i multiply_signed(__m256i w, __m256i x) {
-  const __m256i low_w = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(w));
-  const __m256i low_x = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(x));
-  const __m256i high_w = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(w, 1));
-  const __m256i high_x = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(x, 1));
-  return _mm256_add_epi32(_mm256_madd_epi16(low_w, low_x), _mm256_madd_epi16(high_w, high_x));
-}
-
 // Eight partial sums of (n - 8) x, n in [0, 15]: 2 x 23 x 128 fits 16 bits, nothing saturates.
 TIDEMARK_AVX2 inline __m256i multiply_nibbles(__m256i n, __m256i x) {
   const __m256i products = _mm256_maddubs_epi16(n, x);
   const __m256i eights = _mm256_maddubs_epi16(_mm256_set1_epi8(8), x);
   return _mm256_madd_epi16(_mm256_sub_epi16(products, eights), _mm256_set1_epi16(1));
-}
-
-// sum of u x, u being `offset` more than the values meant.
-TIDEMARK_VNNI inline __m256i multiply_offset(__m256i u, __m256i x, char offset) {
-  const __m256i zero = _mm256_setzero_si256();
-  const __m256i excess = _mm256_dpbusd_epi32(zero, _mm256_set1_epi8(offset), x);
-  return _mm256_dpbusd_epi32(_mm256_sub_epi32(zero, excess), u, x);
 }
 
 struct Q8Avx2 {
@@ -133,28 +113,9 @@ struct Q4Vnni {
   }
 };
 
-TIDEMARK_AVX2 inline __m256i sums_of_four(__m256i a, __m256i b, __m256i c, __m256i d) {
-  return _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
-}
-
-// From two sums_of_four, each still in two halves, to eight sums.
-TIDEMARK_AVX2 inline __m256i join_halves(__m256i first, __m256i second) {
-  return _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
-                          _mm256_permute2x128_si256(first, second, 0x31));
-}
-
-TIDEMARK_AVX2 inline short scale_word(const std::byte* block) {
-  short bits = 0;
-  std::memcpy(&bits, block, sizeof bits);
-  return bits;
-}
-
 // The scales of eight blocks `bytes` apart.
 TIDEMARK_AVX2 inline __m256 eight_scales(const std::byte* row, int64_t bytes) {
-  const __m128i bits = _mm_setr_epi16(scale_word(row), scale_word(row + bytes),
-                                      scale_word(row + 2 * bytes), scale_word(row + 3 * bytes),
-                                      scale_word(row + 4 * bytes), scale_word(row + 5 * bytes),
-                                      scale_word(row + 6 * bytes), scale_word(row + 7 * bytes));
+  const __m128i bits = avx::eight_words(row, bytes);
   const __m128i exponent = _mm_set1_epi16(0x7C00);
   const __m128i not_finite = _mm_cmpeq_epi16(_mm_and_si128(bits, exponent), exponent);
   return _mm256_cvtph_ps(_mm_andnot_si128(not_finite, bits));
@@ -237,7 +198,7 @@ constexpr BlockLoops kBaselineLoops{q8_0_baseline, q4_0_baseline, int4_baseline}
 }  // namespace
 
 const BlockLoops& block_loops() {
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef TIDEMARK_X86_KERNELS
   static const bool has_half = __builtin_cpu_supports("f16c") != 0;
   const Isa isa = isa_in_use();
   if (has_half && (isa == Isa::kAvx512Vnni || isa == Isa::kAmxInt8)) return kVnniLoops;

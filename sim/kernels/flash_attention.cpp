@@ -1,31 +1,28 @@
 #include "sim/kernels/flash_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "planner/base/check.h"
+#include "sim/kernels/kv_tiles.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
 namespace {
 
-// The scratch of one head, by name.
+// The state of one head, by name.
 struct Running {
-  std::span<float> sums;    // acc
-  std::span<float> scores;  // the tile
-  float& maximum;           // m
-  float& total;             // l
+  std::span<float> sums{};                                  // acc
+  float maximum = -std::numeric_limits<float>::infinity();  // m
+  float total = 0.0F;                                       // l
 };
 
-Running split(std::span<float> scratch, int64_t head_dim) {
-  const auto dim = static_cast<size_t>(head_dim);
-  const auto tile = static_cast<size_t>(kScoreTile);
-  return {.sums = scratch.first(dim),
-          .scores = scratch.subspan(dim, tile),
-          .maximum = scratch[dim + tile],
-          .total = scratch[dim + tile + 1]};
-}
+// Heads that go through the cells together, so that what they read of a cell lies side by side. A
+// head that is too long for the stack goes alone, in the scratch.
+constexpr int64_t kGroupFloats = 2048;
+constexpr int64_t kGroupHeads = 8;
 
 struct HeadQuery {
   std::span<const int8_t> q;
@@ -33,36 +30,51 @@ struct HeadQuery {
   float factor = 1.0F;  // from a dot product of stored q and real k to a score
 };
 
-void attend_tile(const AttentionInput& input, const HeadQuery& query, int64_t first, int64_t count,
-                 const Running& running) {
-  const auto scores = running.scores.first(static_cast<size_t>(count));
-  for (int64_t j = 0; j < count; ++j) {
-    const auto row = kv_row(input.key_shape, input.keys, first + j);
-    scores[static_cast<size_t>(j)] =
-        query.factor * kv_dot(input.key_shape, row, query.head_kv, query.q);
-  }
+void attend_tile(const AttentionInput& input, const HeadQuery& query, int64_t first,
+                 std::span<float> scores, Running& running) {
+  kv_dots({input.key_shape, input.keys, first}, query.head_kv, query.q, scores);
+  for (float& score : scores) score *= query.factor;
   const float maximum = std::max(running.maximum, *std::ranges::max_element(scores));
   const float correction = std::exp(running.maximum - maximum);  // 0 at the first tile
   running.maximum = maximum;
   running.total *= correction;
   for (float& sum : running.sums) sum *= correction;
-  for (int64_t j = 0; j < count; ++j) {
-    const float weight = std::exp(scores[static_cast<size_t>(j)] - maximum);
-    running.total += weight;
-    kv_accumulate(input.value_shape, kv_row(input.value_shape, input.values, first + j),
-                  query.head_kv * input.value_shape.head_dim, weight, running.sums);
+  for (float& score : scores) {  // becomes its weight
+    score = std::exp(score - maximum);
+    running.total += score;
+  }
+  kv_accumulate({input.value_shape, input.values, first},
+                query.head_kv * input.value_shape.head_dim, scores, running.sums);
+}
+
+// The heads [first, first + running.size()) of one token.
+struct Group {
+  int64_t token = 0;
+  int64_t first = 0;
+  float factor = 1.0F;
+};
+
+void attend_group(const AttentionInput& input, const Group& group, std::span<const int8_t> q,
+                  std::span<float> tile, std::span<Running> running) {
+  const int64_t sharing = heads_per_kv(input);
+  const int64_t begin = input.cells.first_cell(group.token);
+  const int64_t end = begin + input.cells.position(group.token) + 1;
+  for (int64_t cell = begin; cell < end; cell += kScoreTile) {
+    const auto scores = tile.first(static_cast<size_t>(std::min(kScoreTile, end - cell)));
+    for (size_t i = 0; i < running.size(); ++i) {
+      const int64_t head = group.first + static_cast<int64_t>(i);
+      const HeadQuery query{
+          .q = row_of(q, group.token * input.n_head + head, input.key_shape.head_dim),
+          .head_kv = head / sharing,
+          .factor = group.factor};
+      attend_tile(input, query, cell, scores, running[i]);
+    }
   }
 }
 
-void attend_head(const AttentionInput& input, const HeadQuery& query, int64_t token,
-                 const Running& running) {
-  std::ranges::fill(running.sums, 0.0F);
-  running.maximum = -std::numeric_limits<float>::infinity();
-  running.total = 0.0F;
-  const int64_t begin = input.cells.first_cell(token);
-  const int64_t end = begin + input.cells.position(token) + 1;
-  for (int64_t cell = begin; cell < end; cell += kScoreTile) {
-    attend_tile(input, query, cell, std::min(kScoreTile, end - cell), running);
+void finish(const Running& running, float scale_out, std::span<int8_t> context) {
+  for (size_t d = 0; d < context.size(); ++d) {
+    context[d] = round_to_s8(running.sums[d] / running.total / scale_out);
   }
 }
 
@@ -81,22 +93,31 @@ int64_t heads_per_kv(const AttentionInput& input) {
 
 void flash_attention(const AttentionInput& input, std::span<const int8_t> q, Scales scales,
                      std::span<float> scratch, std::span<int8_t> context) {
-  const int64_t sharing = heads_per_kv(input);
+  heads_per_kv(input);  // checks
   const int64_t head_dim = input.key_shape.head_dim;
   check_shape(q.size(), {input.cells.tokens(), input.n_head, head_dim}, "q is [T, H, D]");
   check(context.size() == q.size(), "context is [T, H, D]");
   check(std::ssize(scratch) >= flash_attention_scratch_floats(head_dim), "scratch holds one head");
-  const Running running = split(scratch, head_dim);
   const float factor = scales.in / std::sqrt(static_cast<float>(head_dim));
+  const bool grouped = head_dim <= kGroupFloats;
+  std::array<float, kGroupFloats> stack{};
+  const auto sums =
+      grouped ? std::span<float>(stack) : scratch.first(static_cast<size_t>(head_dim));
+  const auto tile = scratch.subspan(static_cast<size_t>(head_dim), kScoreTile);
+  const int64_t together = std::min(kGroupHeads, std::ssize(sums) / head_dim);
   for (int64_t t = 0; t < input.cells.tokens(); ++t) {
-    for (int64_t h = 0; h < input.n_head; ++h) {
-      const int64_t index = t * input.n_head + h;
-      attend_head(input,
-                  {.q = row_of(q, index, head_dim), .head_kv = h / sharing, .factor = factor}, t,
-                  running);
-      const auto out = row_of(context, index, head_dim);
-      for (size_t d = 0; d < out.size(); ++d) {
-        out[d] = round_to_s8(running.sums[d] / running.total / scales.out);
+    for (int64_t h = 0; h < input.n_head; h += together) {
+      std::array<Running, kGroupHeads> states{};
+      const auto running =
+          std::span(states).first(static_cast<size_t>(std::min(together, input.n_head - h)));
+      for (size_t i = 0; i < running.size(); ++i) {
+        running[i].sums = row_of(sums, static_cast<int64_t>(i), head_dim);
+        std::ranges::fill(running[i].sums, 0.0F);
+      }
+      attend_group(input, {.token = t, .first = h, .factor = factor}, q, tile, running);
+      for (size_t i = 0; i < running.size(); ++i) {
+        const int64_t head = t * input.n_head + h + static_cast<int64_t>(i);
+        finish(running[i], scales.out, row_of(context, head, head_dim));
       }
     }
   }

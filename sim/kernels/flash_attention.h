@@ -14,7 +14,9 @@
 //   two cells, scores 0 and ln 3, v = {0} and {4}: weights 1/4 and 3/4, context 3 whatever the
 //   tiles. Checked by FlashAttentionTest.TwoCellsByHand.
 //
-// Scratch is float: acc [D], the tile of scores, m and l.
+// Scratch is float: acc [D], the tile of scores, m and l. Up to eight heads go through the cells
+// together, their state on the stack (8 KiB): one after the other they would fetch each cell's row
+// many times. Every head meets its cells in the same order, so no bit changes.
 #pragma once
 
 #include <cstddef>

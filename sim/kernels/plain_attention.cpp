@@ -6,6 +6,7 @@
 
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
+#include "sim/kernels/kv_tiles.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
@@ -61,20 +62,31 @@ struct HeadWeights {
 void sum_cells(const AttentionInput& input, const HeadWeights& head, int64_t first_element,
                std::span<float> sums) {
   const int64_t first_cell = input.cells.first_cell(head.token);
-  for (int64_t c = 0; c <= input.cells.position(head.token); ++c) {
-    const int32_t steps = head.probabilities[static_cast<size_t>(c)] - kProbabilityZero;
-    kv_accumulate(input.value_shape, kv_row(input.value_shape, input.values, first_cell + c),
-                  first_element, static_cast<float>(steps) * kProbabilityScale, sums);
+  const int64_t cells = input.cells.position(head.token) + 1;
+  std::array<float, kScoreTile> tile{};
+  for (int64_t c = 0; c < cells; c += kScoreTile) {
+    const auto weights =
+        std::span(tile).first(static_cast<size_t>(std::min(kScoreTile, cells - c)));
+    for (size_t j = 0; j < weights.size(); ++j) {
+      const int32_t steps = head.probabilities[static_cast<size_t>(c) + j] - kProbabilityZero;
+      weights[j] = static_cast<float>(steps) * kProbabilityScale;
+    }
+    kv_accumulate({input.value_shape, input.values, first_cell + c}, first_element, weights, sums);
   }
 }
 
 void scores_row(const AttentionInput& input, const HeadQuery& query, int64_t token,
                 std::span<int8_t> out) {
   std::ranges::fill(out, kLowest);
-  for (int64_t c = 0; c <= input.cells.position(token); ++c) {
-    const auto row = kv_row(input.key_shape, input.keys, input.cells.first_cell(token) + c);
-    const float dot = kv_dot(input.key_shape, row, query.head_kv, query.q);
-    out[static_cast<size_t>(c)] = round_to_s8(query.factor * dot);
+  const int64_t first_cell = input.cells.first_cell(token);
+  const int64_t cells = input.cells.position(token) + 1;
+  std::array<float, kScoreTile> tile{};
+  for (int64_t c = 0; c < cells; c += kScoreTile) {
+    const auto dots = std::span(tile).first(static_cast<size_t>(std::min(kScoreTile, cells - c)));
+    kv_dots({input.key_shape, input.keys, first_cell + c}, query.head_kv, query.q, dots);
+    for (size_t j = 0; j < dots.size(); ++j) {
+      out[static_cast<size_t>(c) + j] = round_to_s8(query.factor * dots[j]);
+    }
   }
 }
 

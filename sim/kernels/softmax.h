@@ -6,7 +6,7 @@
 //
 //   x = {0, 0}: 256 x 1/2 = 128 -> {0, 0}.  x = {10, 0} at s = ln(3) / 10: 3/4 and 1/4 -> 192 and
 //   64
-//   -> {64, -64}.  Checked by SoftmaxTest.ByHand.
+//   -> {64, -64}.  Checked by SoftmaxRowsTest.ByHand.
 //
 // By table and integers, not by TFLite's integer exponential: the sum is exact whatever its order,
 // and each answer is the nearest (a half upwards) to the quotient of the weights, which are true to

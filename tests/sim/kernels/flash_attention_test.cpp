@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "attention_inputs.h"
 #include "planner/base/check.h"
 #include "planner/graph/build_graph.h"
+#include "sim/kernels/isa.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
@@ -134,6 +136,77 @@ TEST(FlashAttentionTest, LawLaterCellsAndOtherSequencesDoNotMatter) {
     }
     RC_ASSERT(attend(c, {0.05F, 0.03F}) == before);
   }));
+}
+
+// The header's recurrence, one head after the other and one cell after the other.
+std::vector<int8_t> one_by_one(const AttentionCase& c, Scales scales) {
+  const auto dim = static_cast<size_t>(c.shape.head_dim);
+  const float factor = scales.in / std::sqrt(static_cast<float>(c.shape.head_dim));
+  std::vector<int8_t> context;
+  for (size_t i = 0; i < c.q.size(); i += dim) {
+    const auto head = static_cast<int64_t>(i / dim) % c.n_head;
+    const size_t token = i / dim / static_cast<size_t>(c.n_head);
+    const int64_t head_kv = head / (c.n_head / c.shape.n_head_kv);
+    const int64_t end = c.positions[token] + 1;
+    std::vector<float> sums(dim);
+    float m = -std::numeric_limits<float>::infinity();
+    float l = 0.0F;
+    for (int64_t first = 0; first < end; first += 32) {
+      std::vector<float> scores;
+      const auto row = [&](const std::vector<std::byte>& cache, int64_t j) {
+        return kv_row(c.shape, cache, c.first_cells[token] + j);
+      };
+      for (int64_t j = first; j < std::min(first + 32, end); ++j) {
+        const auto q = std::span(c.q).subspan(i, dim);
+        scores.push_back(factor * kv_dot(c.shape, row(c.keys, j), head_kv, q));
+      }
+      const float before = m;
+      for (const float score : scores) m = std::fmax(m, score);
+      const float correction = std::exp(before - m);
+      l *= correction;
+      for (float& sum : sums) sum *= correction;
+      for (size_t j = 0; j < scores.size(); ++j) {
+        const float weight = std::exp(scores[j] - m);
+        l += weight;
+        kv_accumulate(c.shape, row(c.values, first + static_cast<int64_t>(j)),
+                      head_kv * c.shape.head_dim, weight, sums);
+      }
+    }
+    for (const float sum : sums) context.push_back(round_to_s8(sum / l / scales.out));
+  }
+  return context;
+}
+
+TEST(FlashAttentionTest, LawIsTheRecurrenceToTheBitAtEveryLevel) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    AttentionCase c = any_case(inputs);
+    const int64_t sharing = inputs.between(1, 10);  // groups of heads that are not all alike
+    c.n_head = c.shape.n_head_kv * sharing;
+    c.q = inputs.values(c.tokens() * c.n_head * c.shape.head_dim);
+    const Scales scales{0.05F, 0.03F};
+    const auto expected = one_by_one(c, scales);
+    for (const Isa isa : supported_isas()) {
+      const IsaHold hold(isa);
+      RC_ASSERT(attend(c, scales) == expected);
+    }
+  }));
+}
+
+TEST(FlashAttentionTest, AHeadTooLongForTheStackGoesAlone) {
+  testing::Inputs inputs(3);
+  AttentionCase c;
+  c.shape = {KvType::kInt8, 2, 2049};
+  c.n_head = 2;
+  c.positions = {1};
+  c.first_cells = {0};
+  const std::vector<int32_t> both{0, 1};
+  c.keys.resize(static_cast<size_t>(2 * kv_row_bytes(c.shape)));
+  c.values.resize(c.keys.size());
+  store_kv(c.shape, inputs.values(2 * 2 * 2049), 0.03F, {.positions = both}, c.keys);
+  store_kv(c.shape, inputs.values(2 * 2 * 2049), 0.03F, {.positions = both}, c.values);
+  c.q = inputs.values(2 * 2049);
+  EXPECT_EQ(attend(c, {0.001F, 0.03F}), one_by_one(c, {0.001F, 0.03F}));
 }
 
 TEST(FlashAttentionTest, LawScratchContentsDoNotMatter) {

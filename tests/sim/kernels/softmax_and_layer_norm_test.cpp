@@ -20,7 +20,7 @@ std::vector<int8_t> softmax(float scale, int64_t columns, std::vector<int8_t> x)
   return x;
 }
 
-TEST(SoftmaxTest, ByHand) {
+TEST(SoftmaxRowsTest, ByHand) {
   EXPECT_THAT(softmax(0.3F, 2, {0, 0}), ElementsAre(0, 0));
   const auto tenth_of_ln3 = static_cast<float>(std::log(3.0) / 10.0);
   EXPECT_THAT(softmax(tenth_of_ln3, 2, {10, 0, -128, -118}), ElementsAre(64, -64, -64, 64));
@@ -31,7 +31,7 @@ TEST(SoftmaxTest, ByHand) {
   EXPECT_THAT(softmax(1.0F, 513, std::vector<int8_t>(513)), ::testing::Each(-128));
 }
 
-TEST(SoftmaxTest, BetaScalesTheRealValues) {
+TEST(SoftmaxRowsTest, BetaScalesTheRealValues) {
   EXPECT_EQ(softmax_table(0.5F, 0.25).weights, softmax_table(0.125F).weights);
   EXPECT_EQ(softmax_table(0.0F).weights[255], uint32_t{1} << 30);
 }
@@ -43,7 +43,7 @@ int nearest_steps(int64_t weight, int64_t sum) {
   return q;
 }
 
-TEST(SoftmaxTest, LawEqualsTheDefinitionAndIsTheNearestStep) {
+TEST(SoftmaxRowsTest, LawEqualsTheDefinitionAndIsTheNearestStep) {
   EXPECT_TRUE(rc::check([](uint64_t seed) {
     testing::Inputs inputs(seed);
     const float scale = inputs.scale();
@@ -72,7 +72,7 @@ TEST(SoftmaxTest, LawEqualsTheDefinitionAndIsTheNearestStep) {
   }));
 }
 
-TEST(SoftmaxTest, BadShapesAreABug) {
+TEST(SoftmaxRowsTest, BadShapesAreABug) {
   std::vector<int8_t> x(3);
   EXPECT_THROW(softmax_rows(softmax_table(1.0F), 2, x, x), InternalError);
   EXPECT_THROW(softmax_rows(softmax_table(1.0F), 0, x, x), InternalError);
