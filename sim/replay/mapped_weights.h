@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "planner/base/bytes.h"
 #include "planner/base/interval.h"
 #include "sim/replay/scratch_file.h"
 
