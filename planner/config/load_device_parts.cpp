@@ -22,44 +22,47 @@ bool read_mark(YamlMap& entry) {
 }
 
 template <typename Kind>
-Kind read_kind(YamlMap& entry, std::string_view key, std::optional<Kind> (*parse)(std::string_view),
-               std::string_view noun, std::string_view names) {
+std::optional<Kind> read_kind(YamlMap& entry, std::string_view key,
+                              std::optional<Kind> (*parse)(std::string_view), std::string_view noun,
+                              std::string_view names) {
   const std::optional<std::string> text = entry.text(key);
-  if (!text) return Kind{};
+  if (!text) return std::nullopt;
   const std::optional<Kind> kind = parse(*text);
   if (!kind) {
     entry.error(key, fmt::format("{} is not {}", in_quotes(*text), noun), std::string(names));
   }
-  return kind.value_or(Kind{});
+  return kind;
 }
 
-ValueType read_type(YamlMap& entry) {
+std::optional<ValueType> read_type(YamlMap& entry) {
   return read_kind<ValueType>(entry, "type", parse_value_type, "a type of values",
                               "f32, f16, int8 or int4 (blocks of fewer than 8 bits)");
+}
+
+// Nothing when it is not known whose rate it is.
+std::optional<ComputeRate> read_compute_rate(YamlMap& entry) {
+  const std::optional<OpClass> op = read_kind<OpClass>(entry, "op", parse_op_class, "a kind of op",
+                                                       "matmul, gemv, attention or other");
+  const std::optional<ValueType> type = read_type(entry);
+  const OpsPerSecond rate = entry.compute_rate("rate").value_or(OpsPerSecond{});
+  const bool is_estimate = read_mark(entry);
+  entry.finish();
+  if (!op || !type) return std::nullopt;
+  return ComputeRate{.op = *op, .type = *type, .rate = rate, .is_estimate = is_estimate};
 }
 
 void read_compute_rates(YamlMap& map, DeviceSpec& device) {
   if (!map.has("compute_rates")) return;
   for (YamlMap& entry : map.map_list("compute_rates")) {
-    ComputeRate row;
-    row.op = read_kind<OpClass>(entry, "op", parse_op_class, "a kind of op",
-                                "matmul, gemv, attention or other");
-    row.type = read_type(entry);
-    row.rate = entry.compute_rate("rate").value_or(OpsPerSecond{});
-    row.is_estimate = read_mark(entry);
-    entry.finish();
+    const std::optional<ComputeRate> row = read_compute_rate(entry);
+    if (!row) continue;
+    const std::string name = fmt::format("{}.{}", name_of(row->op), name_of(row->type));
     const bool is_repeated = std::ranges::any_of(device.compute_rates, [&](const ComputeRate& r) {
-      return r.op == row.op && r.type == row.type;
+      return r.op == row->op && r.type == row->type;
     });
-    if (is_repeated) {
-      entry.error("op",
-                  fmt::format("{} of {} stands there twice", name_of(row.op), name_of(row.type)));
-    }
-    if (row.is_estimate) {
-      device.estimates.push_back(
-          fmt::format("compute_rates.{}.{}", name_of(row.op), name_of(row.type)));
-    }
-    device.compute_rates.push_back(row);
+    if (is_repeated) entry.error("op", fmt::format("{} stands there twice", name));
+    if (row->is_estimate) device.estimates.push_back("compute_rates." + name);
+    device.compute_rates.push_back(*row);
   }
 }
 
@@ -67,15 +70,16 @@ double read_ghz(YamlMap& entry) {
   if (!entry.has("ghz")) return 0.0;
   const std::optional<double> ghz = entry.ratio("ghz");
   if (ghz && (*ghz <= 0.0 || *ghz > kMostGhz)) {
-    entry.error("ghz", "is out of range", "above 0 and at most 100");
+    entry.error("ghz", fmt::format("{} is out of range", *ghz), "above 0 and at most 100");
   }
   return ghz.value_or(0.0);
 }
 
-CoreGroup read_group(YamlMap& entry) {
+std::optional<CoreGroup> read_group(YamlMap& entry) {
   CoreGroup group;
-  group.kind = read_kind<CoreKind>(entry, "kind", parse_core_kind, "a kind of core",
-                                   "big or little; groups of one kind differ in ghz");
+  const std::optional<CoreKind> kind =
+      read_kind<CoreKind>(entry, "kind", parse_core_kind, "a kind of core",
+                          "big or little; groups of one kind differ in ghz");
   group.count = entry.integer("count", 1, kMostCores).value_or(1);
   group.rate = entry.compute_rate("rate").value_or(OpsPerSecond::of(1));
   group.ghz = read_ghz(entry);
@@ -83,22 +87,25 @@ CoreGroup read_group(YamlMap& entry) {
   if (entry.has("storage_read")) group.storage_read = entry.bandwidth("storage_read");
   group.is_estimate = read_mark(entry);
   entry.finish();
+  if (!kind) return std::nullopt;
+  group.kind = *kind;
   return group;
 }
 
 void read_cores(YamlMap& map, DeviceSpec& device) {
   if (!map.has("cores")) return;
   for (YamlMap& entry : map.map_list("cores")) {
-    const CoreGroup group = read_group(entry);
+    const std::optional<CoreGroup> group = read_group(entry);
+    if (!group) continue;
     const bool is_repeated = std::ranges::any_of(device.cores, [&](const CoreGroup& other) {
-      return other.kind == group.kind && other.ghz == group.ghz;
+      return other.kind == group->kind && other.ghz == group->ghz;
     });
     if (is_repeated) {
       entry.error("kind",
-                  fmt::format("{} cores of this ghz stand there twice", name_of(group.kind)),
+                  fmt::format("{} cores of this ghz stand there twice", name_of(group->kind)),
                   "add up their count, or give each group its ghz");
     }
-    device.cores.push_back(group);
+    device.cores.push_back(*group);
   }
   if (device.cores.size() > kMostGroups) {
     map.error("cores", fmt::format("has more than {} groups", kMostGroups));
@@ -111,7 +118,8 @@ int64_t read_zram_ratio(YamlMap& part, std::string_view key, int64_t fallback) {
   const std::optional<double> ratio = part.ratio(key);
   if (!ratio) return fallback;
   if (*ratio < 1.0 || *ratio > kMostRatio) {
-    part.error(key, "is out of range", "from 1 (nothing gained) to 1000; 2.0 compresses to half");
+    part.error(key, fmt::format("{} is out of range", *ratio),
+               "from 1 (nothing gained) to 1000; 2.0 compresses to half");
     return fallback;
   }
   return std::llround(*ratio * kThousand);
@@ -174,17 +182,15 @@ std::vector<OperationEnergy> read_operations(YamlMap& part) {
   std::vector<OperationEnergy> rows;
   if (!part.has("operations")) return rows;
   for (YamlMap& entry : part.map_list("operations")) {
-    OperationEnergy row;
-    row.type = read_type(entry);
-    row.femtojoules =
+    const std::optional<ValueType> type = read_type(entry);
+    const int64_t each =
         read_energy_figure(entry, "each", {{"pJ", kThousand}, {"fJ", 1.0}}, "0.5 pJ, 230 fJ");
     entry.finish();
+    if (!type) continue;
     const bool is_repeated = std::ranges::any_of(
-        rows, [&](const OperationEnergy& other) { return other.type == row.type; });
-    if (is_repeated) {
-      entry.error("type", fmt::format("{} stands there twice", name_of(row.type)));
-    }
-    rows.push_back(row);
+        rows, [&](const OperationEnergy& other) { return other.type == *type; });
+    if (is_repeated) entry.error("type", fmt::format("{} stands there twice", name_of(*type)));
+    rows.push_back({.type = *type, .femtojoules = each});
   }
   return rows;
 }

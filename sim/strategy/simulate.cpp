@@ -72,7 +72,7 @@ class Run {
     weights_.add_to(report);
     fill_stages(report.stages);
     fill_rates(report);
-    fill_energy(report);
+    report_spent(spent_, scenario_.device, report);
     if (processes_) processes_->add_to(report);
     report_memory(ledger_, watch_, plan_.units, report);
     if (trace_wanted_) {
@@ -138,7 +138,6 @@ class Run {
     report.stalls.kv_cache += decoder.waited_for_cells();
     report.stages.compute += decoder.computed();
     spent_ += decoder.spent();
-    note_spent(spent_, report);
     if (!is_first) return;
     first_end_ = simulation_.now();
     report.ttft = decoder.ttft();
@@ -169,22 +168,6 @@ class Run {
   void run_to_the_end() {
     while (!watch_.killed() && simulation_.step()) {
     }
-  }
-
-  void note_spent(const OpCost& spent, SimReport& report) {
-    report.stages.arithmetic = spent.arithmetic;
-    report.stages.memory = spent.memory;
-    report.stages.overhead = spent.overhead;
-    energy_use_.operations_picojoules = spent.operations_picojoules;
-    energy_use_.moved = spent.moved;
-    energy_use_.computing = report.stages.compute;
-  }
-
-  void fill_energy(SimReport& report) {
-    if (!scenario_.device.energy) return;
-    energy_use_.read = report.bytes_read;
-    energy_use_.whole = report.end;
-    report.energy = energy_of(*scenario_.device.energy, energy_use_);
   }
 
   void fill_stages(StageFacts& stages) const {
@@ -225,7 +208,6 @@ class Run {
   OpCost spent_{};
   SimTime first_end_{};  // of the first process
   std::optional<Control> control_{};
-  EnergyUse energy_use_{};
 };
 
 }  // namespace

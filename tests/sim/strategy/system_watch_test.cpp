@@ -52,6 +52,65 @@ TEST(SystemWatchTest, TheTableInTheHeader) {
   EXPECT_EQ(end_of(linux_box, 100_GB), "");
 }
 
+TEST(CompressedSwapTest, WorkedInTheHeader) {
+  DeviceSpec phone = device(SystemKind::kAndroid);
+  phone.swap = 6_GB;
+  const std::optional<CompressedSwap> swap = compressed_swap(phone);
+  ASSERT_TRUE(swap);
+  EXPECT_EQ(swap->others, 5_GB);  // 8 GB less 3 GB: there is no more of other apps
+  EXPECT_EQ(swap->freed_by_others(), 2'500_MB);
+  EXPECT_EQ(swap->tensors, 1_GB);
+  // 10^9 x 30 / 1030, and with 400 MB of weights: 400 x 30 / 1030 + 600 x 70 / 1070 MB.
+  EXPECT_EQ(swap->freed_by_tensors(2_GB, 1_GB), Bytes::of(29'126'213));
+  EXPECT_EQ(swap->freed_by_tensors(400_MB, 1_GB), Bytes::of(11'650'485 + 39'252'336));
+  EXPECT_EQ(swap->freed_by_tensors(0_MB, 0_MB), 0_MB);
+}
+
+TEST(CompressedSwapTest, ASwapFileTakesInWhatItHolds) {
+  DeviceSpec machine = device(SystemKind::kLinux);
+  EXPECT_FALSE(compressed_swap(machine));
+  machine.zram = ZramRatios{.other_apps = 4000};  // as stated: a quarter of them stays
+  EXPECT_EQ(compressed_swap(machine)->freed_by_others(), 1'500_MB);
+  machine.swap = {};
+  EXPECT_FALSE(compressed_swap(machine));
+}
+
+// 8 GB, 3 GB for the app, 6 GB of swap: 5.5 GB with other apps compressed. Mapped weights do not
+// count, and what is not weights or cache is not swapped.
+TEST(SystemWatchTest, SwappingTensorsGainsLittle) {
+  Scenario phone{.device = device(SystemKind::kAndroid), .enforce = true};
+  phone.device.swap = 6_GB;
+  EXPECT_EQ(end_of(phone, 5'500_MB), "");
+  EXPECT_EQ(end_of(phone, 5'501_MB), "lmkd, critical stall");
+  Simulation simulation;
+  SystemWatch watch(simulation, phone);
+  watch.on_change({.weights = 3_GB});
+  EXPECT_TRUE(watch.events().size() == 1 && watch.events()[0].what == "memory state");
+  watch.on_change({.weights = 5'520_MB});
+  EXPECT_FALSE(watch.killed());  // 1 GB of them frees 29.1 MB
+  watch.on_change({.weights = 5'529_MB});
+  EXPECT_FALSE(watch.killed());
+  watch.on_change({.weights = 5'530_MB});
+  EXPECT_TRUE(watch.killed());
+  std::vector<std::string> swaps;
+  for (const SimEvent& event : watch.events()) {
+    if (event.what == "swap") swaps.push_back(event.detail);
+  }
+  EXPECT_THAT(swaps,
+              ::testing::ElementsAre("other apps, 2 : 1: 4.66 GiB of them free 2.33 GiB",
+                                     "weights, 1.03 : 1, and KV cache, 1.07 : 1: 954 MiB and 0 B "
+                                     "of them free 27.8 MiB"));
+  EXPECT_THAT(watch.rule(), HasSubstr("5.15 GiB of its own over 5.15 GiB"));
+}
+
+TEST(SystemWatchTest, CompressedMemoryOfAComputerIsNoSwapFile) {
+  Scenario board{.device = device(SystemKind::kLinux), .enforce = true};
+  EXPECT_EQ(end_of(board, 5_GB), "");
+  board.device.zram = ZramRatios{};
+  EXPECT_EQ(end_of(board, 4_GB), "");
+  EXPECT_EQ(end_of(board, 4_GB + 1_MB), "OOM killer");
+}
+
 TEST(SystemWatchTest, TheMemoryLimiterWaitsHalfAMinute) {
   Scenario android{.device = device(SystemKind::kAndroid), .enforce = true};
   android.device.app_hard_limit = 500_MB;
@@ -81,7 +140,9 @@ TEST(SystemWatchTest, StatesOfMemoryAreNoted) {
     watch.on_change({.runtime = own});
   }
   std::vector<std::string> states;
-  for (const SimEvent& event : watch.events()) states.push_back(event.detail);
+  for (const SimEvent& event : watch.events()) {
+    if (event.what == "memory state") states.push_back(event.detail);
+  }
   EXPECT_THAT(states, ::testing::ElementsAre("approaching limit", "critical", "ok"));
 }
 
