@@ -1,6 +1,9 @@
 #include "sim/kernels/matmul.h"
 
+#include <vector>
+
 #include "planner/base/check.h"
+#include "sim/kernels/requantize_rows.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
@@ -22,20 +25,24 @@ void check_operands(const MatMulShape& shape, std::span<const int8_t> x,
   check_shape(out, {shape.tokens, shape.rows}, "out is [T, N]");
 }
 
-// prepare(row scale) -> convert; out[t][n] = convert(accumulator).
-template <typename Out, typename Prepare>
+// finish(sums, factors, out): the outputs of one token and a block of rows, from its sums and a
+// factor for each row that prepare(row scale) has made.
+template <typename Out, typename Prepare, typename Finish>
 void multiply_rows(const MatMulShape& shape, std::span<const int8_t> x,
-                   std::span<const std::byte> weights, std::span<Out> out, Prepare prepare) {
+                   std::span<const std::byte> weights, std::span<Out> out, const Prepare& prepare,
+                   const Finish& finish) {
   check_operands(shape, x, weights, out.size());
   const auto take = [&](const SumsBlock& block) {
-    for (int64_t r = 0; r < block.rows; ++r) {
-      const int64_t n = block.first_row + r;
-      const auto convert =
-          prepare(stored_scale(row_of(weights, n, stored_row_bytes(shape.columns))));
-      for (int64_t t = 0; t < block.tokens; ++t) {
-        out[static_cast<size_t>((block.first_token + t) * shape.rows + n)] =
-            convert(block.sums[t * block.stride + r]);
-      }
+    const auto rows = static_cast<size_t>(block.rows);
+    std::vector<decltype(prepare(1.0F))> factors;
+    factors.reserve(rows);
+    for (int64_t n = block.first_row; n < block.first_row + block.rows; ++n) {
+      factors.push_back(prepare(stored_scale(row_of(weights, n, stored_row_bytes(shape.columns)))));
+    }
+    for (int64_t t = 0; t < block.tokens; ++t) {
+      const auto of_token = row_of(out, block.first_token + t, shape.rows);
+      finish(std::span(block.sums + t * block.stride, rows), factors,
+             of_token.subspan(static_cast<size_t>(block.first_row), rows));
     }
   };
   gemm_blocks(shape.tokens, x, rows_as_stored(shape, weights), take);
@@ -53,18 +60,23 @@ void matmul_s32(const MatMulShape& shape, std::span<const int8_t> x,
 
 void matmul_s8(const MatMulShape& shape, std::span<const int8_t> x,
                std::span<const std::byte> weights, Scales scales, std::span<int8_t> out) {
-  multiply_rows(shape, x, weights, out, [scales](float scale) {
-    const auto factor = quantize_multiplier(double{scales.in} * double{scale} / double{scales.out});
-    return [factor](int32_t accumulator) { return requantize(accumulator, factor); };
-  });
+  multiply_rows(
+      shape, x, weights, out,
+      [scales](float scale) {
+        return quantize_multiplier(double{scales.in} * double{scale} / double{scales.out});
+      },
+      requantize_each);
 }
 
 void matmul_f32(const MatMulShape& shape, std::span<const int8_t> x,
                 std::span<const std::byte> weights, float scale_in, std::span<float> out) {
-  multiply_rows(shape, x, weights, out, [scale_in](float scale) {
-    const double factor = double{scale_in} * double{scale};
-    return [factor](int32_t accumulator) { return static_cast<float>(accumulator * factor); };
-  });
+  multiply_rows(
+      shape, x, weights, out, [scale_in](float scale) { return double{scale_in} * double{scale}; },
+      [](std::span<const int32_t> sums, std::span<const double> factors, std::span<float> of_rows) {
+        for (size_t i = 0; i < sums.size(); ++i) {
+          of_rows[i] = static_cast<float>(sums[i] * factors[i]);
+        }
+      });
 }
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <cmath>
 #include <memory>
 #include <mutex>
 
@@ -11,6 +12,7 @@
 #include "planner/base/check.h"
 #include "sim/kernels/isa.h"
 #include "sim/kernels/matmul_reference.h"
+#include "sim/kernels/requantize_rows.h"
 
 namespace tidemark {
 namespace {
@@ -209,6 +211,57 @@ TEST_P(GemmTest, LawStoredRowsEqualEigens) {
     std::vector<int32_t> out(expected.size());
     matmul_s32(shape, x, weights, out);
     RC_ASSERT(out == expected);
+  }));
+}
+
+// Factors of every size, sums that meet ties, saturate or are nothing.
+TEST_P(GemmTest, LawManyRequantizedEqualOneByOne) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const int64_t bits = inputs.between(1, 31);
+    std::vector<int32_t> sums;
+    std::vector<QuantizedMultiplier> factors;
+    for (int64_t i = inputs.between(0, 40); i > 0; --i) {
+      const int64_t most = (int64_t{1} << bits) - 1;
+      const bool extreme = inputs.between(0, 5) == 0;
+      sums.push_back(static_cast<int32_t>(extreme ? -most - 1 : inputs.between(-most, most)));
+      factors.push_back(quantize_multiplier(
+          std::ldexp(static_cast<double>(inputs.between(0, 9)), static_cast<int>(-bits))));
+      if (inputs.between(0, 3) == 0) {
+        factors.back() = quantize_multiplier(
+            std::ldexp(inputs.scale(), static_cast<int>(inputs.between(-36, 32))));
+      }
+    }
+    std::vector<int8_t> out(sums.size());
+    requantize_each(sums, factors, out);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      RC_ASSERT(int{out[i]} == int{requantize(sums[i], factors[i])});
+    }
+  }));
+}
+
+TEST_P(GemmTest, LawInt8AndFloatOutputsAreTheSumsTimesTheScales) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const MatMulShape shape{inputs.between(1, 20), inputs.between(1, 200), inputs.between(1, 50)};
+    const auto x = inputs.values(shape.tokens * shape.columns);
+    const auto weights = inputs.stored_rows(shape.rows, shape.columns);
+    const Scales scales{.in = inputs.scale(), .out = inputs.scale() * 50};
+    const auto count = static_cast<size_t>(shape.tokens * shape.rows);
+    std::vector<int32_t> sums(count);
+    std::vector<int8_t> bytes(count);
+    std::vector<float> floats(count);
+    matmul_s32_reference(shape, x, weights, sums);
+    matmul_s8(shape, x, weights, scales, bytes);
+    matmul_f32(shape, x, weights, scales.in, floats);
+    for (size_t i = 0; i < count; ++i) {
+      const auto n = static_cast<int64_t>(i) % shape.rows;
+      const auto place = static_cast<size_t>(n * (shape.columns + 2) + shape.columns);
+      const double factor = scales.in * testing::half_at(weights, place);
+      RC_ASSERT(int{bytes[i]} ==
+                testing::requantize_by_definition(sums[i], factor / double{scales.out}));
+      RC_ASSERT(floats[i] == static_cast<float>(sums[i] * factor));
+    }
   }));
 }
 
