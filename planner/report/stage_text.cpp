@@ -9,7 +9,6 @@
 
 #include "planner/base/units.h"
 #include "planner/report/layout.h"
-#include "planner/report/sections.h"
 
 namespace tidemark {
 namespace {
@@ -34,13 +33,19 @@ std::string compute_in_words(const StageFacts& stages) {
   return waits.empty() ? compute : fmt::format("{} ({})", compute, waits);
 }
 
+// "7.76", "60.0", "1234": three digits before a unit.
+std::string three_digits(double amount) {
+  const int decimals = amount < 10 ? 2 : amount < 100 ? 1 : 0;
+  return fmt::format("{:.{}f}", amount, decimals);
+}
+
 // "7.76 J", "60.0 mJ".
 std::string format_energy(int64_t microjoules) {
   constexpr double kPerJoule = 1e6;
   constexpr double kPerMillijoule = 1e3;
   const double amount = static_cast<double>(microjoules);
-  if (amount >= kPerJoule) return format_rate(amount / kPerJoule) + " J";
-  if (amount >= kPerMillijoule) return format_rate(amount / kPerMillijoule) + " mJ";
+  if (amount >= kPerJoule) return three_digits(amount / kPerJoule) + " J";
+  if (amount >= kPerMillijoule) return three_digits(amount / kPerMillijoule) + " mJ";
   return fmt::format("{} uJ", microjoules);
 }
 
@@ -79,9 +84,9 @@ std::string energy_line(const SimReport& report) {
       format_energy(energy.storage_microjoules), format_energy(energy.idle_microjoules));
   if (report.end > Duration{}) {
     constexpr double kPerWatt = 1000.0;  // microjoules by nanoseconds are kilowatts
-    text +=
-        fmt::format("; a mean of {} W", format_rate(static_cast<double>(energy.total()) * kPerWatt /
-                                                    static_cast<double>(report.end.count())));
+    text += fmt::format("; a mean of {} W",
+                        three_digits(static_cast<double>(energy.total()) * kPerWatt /
+                                     static_cast<double>(report.end.count())));
   }
   return paragraph("Energy", text);
 }
