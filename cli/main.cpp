@@ -237,12 +237,22 @@ void add_replay(CommandLine& line) {
   verb->add_option("--shift-offset", line.replay.shift,
                    "Break the plan on purpose to see the check work: moves one tensor in the arena")
       ->option_text("TENSOR=BYTES");
+  verb->add_option("--memory-limit", line.replay.memory_limit,
+                   "Run under this limit, enforced by the system; what goes over it is killed")
+      ->option_text("SIZE");
+  verb->add_option("--scratch", line.replay.scratch, "Folder for the scratch files [TMPDIR]")
+      ->option_text("FOLDER");
+  verb->add_option("--svg", line.replay.svg_file, "Both curves, step by step, as a picture")
+      ->option_text("FILE");
   verb->footer(
       "Examples:\n"
       "  tidemark replay minicpm-2b --model-scale 0.25 --prompt 8 --generate 2\n"
       "  tidemark replay minicpm-2b --model-scale 0.1 --strategy resident,layerwise,double-buffer\n"
+      "  tidemark replay minicpm-2b --model-scale 0.1 --strategy mmap --prefetch 1 --svg curves.svg\n"
+      "  tidemark replay minicpm-2b --model-scale 0.1 --memory-limit 100MiB\n"
       "Weights are made up from --seed and written to a scratch file below TMPDIR.\n"
-      "Exit code 1 on a wrong output or an error over tolerance, 130 when interrupted.");
+      "Exit code 1 on a wrong output, an error over tolerance or a run that its limit has ended; "
+      "130 when interrupted.");
   verb->callback([&line, verb] {
     line.action = [&line, verb] {
       line.replay.scenario = scenario_options(*verb, line.flags);

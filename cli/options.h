@@ -60,7 +60,10 @@ struct SimulateOptions {
 struct ReplayCommand {
   ScenarioOptions scenario{};
   OutputOptions output{};
-  std::string shift{};  // --shift-offset TENSOR=BYTES; empty = the plan as it is
+  std::string shift{};         // --shift-offset TENSOR=BYTES; empty = the plan as it is
+  std::string memory_limit{};  // --memory-limit SIZE; empty = none
+  std::string scratch{};       // --scratch FOLDER; empty = TMPDIR
+  std::string svg_file{};
   bool compare_time = false;
   int64_t time_runs = 3;
 };

@@ -11,6 +11,7 @@
 
 #include "interrupt.h"
 #include "options.h"
+#include "planner/base/units.h"
 #include "planner/report/replay_report.h"
 #include "render.h"
 #include "sim/replay/scratch_file.h"
@@ -56,6 +57,28 @@ Result<OffsetShift> parse_shift(const std::string& text) {
                    "write --shift-offset blk.0.q=64");
 }
 
+// What the flags say beside the scenario.
+Result<ReplayOptions> replay_options(const ReplayCommand& command) {
+  ReplayOptions options{.scratch = scratch_parent(), .stop = &stop_asked};
+  if (!command.scratch.empty()) options.scratch = command.scratch;
+  if (!command.shift.empty()) {
+    const Result<OffsetShift> shift = parse_shift(command.shift);
+    if (!shift) return shift.diagnostics();
+    options.shift = *shift;
+  }
+  if (!command.memory_limit.empty()) {
+    const Parsed<Bytes> limit = parse_bytes(command.memory_limit);
+    if (!std::holds_alternative<Bytes>(limit) || std::get<Bytes>(limit) == Bytes{}) {
+      return one_error("--memory-limit",
+                       fmt::format("{} is no size", in_quotes(command.memory_limit)),
+                       "write --memory-limit 512MiB");
+    }
+    options.memory_limit = std::get<Bytes>(limit);
+  }
+  if (command.compare_time) options.timed_runs = command.time_runs;
+  return options;
+}
+
 }  // namespace
 
 int run_replay(const ReplayCommand& command) {
@@ -65,17 +88,13 @@ int run_replay(const ReplayCommand& command) {
   const Result<std::vector<Scenario>> scenarios = resolve(scenario);
   if (!scenarios) return fail(scenarios.diagnostics());
 
+  Result<ReplayOptions> made = replay_options(command);
+  if (!made) return fail(made.diagnostics());
+  ReplayOptions options = std::move(made).value();
   ProgressLine line(command.output.quiet);
-  ReplayOptions options{.scratch = scratch_parent(), .stop = &stop_asked};
   options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
     line.show(stage, done, total);
   };
-  if (!command.shift.empty()) {
-    const Result<OffsetShift> shift = parse_shift(command.shift);
-    if (!shift) return fail(shift.diagnostics());
-    options.shift = *shift;
-  }
-  if (command.compare_time) options.timed_runs = command.time_runs;
   catch_interrupts();
   const Result<ReplayOutcome> outcome = replay(*scenarios, options);
   if (!outcome) return fail(outcome.diagnostics());
@@ -88,7 +107,9 @@ int run_replay(const ReplayCommand& command) {
   const std::string text = render(outcome->reports, command.output, [&](TextStyle style) {
     return to_text(outcome->reports, style);
   });
-  return emit(command.output, text, all_passed ? kYes : kNo);
+  const int code = emit(command.output, text, all_passed ? kYes : kNo);
+  if (command.svg_file.empty() || code == kBadInput) return code;
+  return write_extra(command.output, command.svg_file, to_svg(outcome->reports), code);
 }
 
 }  // namespace tidemark::cli

@@ -119,5 +119,7 @@ std::string to_markdown(std::span<const ReplayReport> reports);
 std::string to_json(std::span<const ReplayReport> reports);
 // strategy,step,pass,op,predicted_bytes,measured_bytes,wall_ns
 std::string to_csv(std::span<const ReplayReport> reports);
+// Both curves by step, one panel a report; of a long run the most of each few steps.
+std::string to_svg(std::span<const ReplayReport> reports);
 
 }  // namespace tidemark

@@ -22,6 +22,12 @@ Cell match_or_differ(bool good) {
   return {good ? "match" : "differ", good ? Tint::kGood : Tint::kBad};
 }
 
+Cell result_of(const ReplayReport& report) {
+  if (passed(report)) return {"pass", Tint::kGood};
+  if (report.end == ReplayEnd::kCompleted) return {"FAIL", Tint::kBad};
+  return {std::string(name_of(report.end)), Tint::kBad};
+}
+
 std::vector<Cell> row_of(const ReplayReport& report) {
   const ReplayStep* worst = worst_step(report);
   return {
@@ -31,10 +37,10 @@ std::vector<Cell> row_of(const ReplayReport& report) {
       {signed_percent(relative_error(report)), peak_is_close(report) ? Tint::kNone : Tint::kBad},
       {worst != nullptr ? format_signed_bytes(error_of(*worst)) : "-",
        steps_are_close(report) ? Tint::kNone : Tint::kBad},
-      match_or_differ(report.outputs_match),
+      report.end == ReplayEnd::kCompleted ? match_or_differ(report.outputs_match) : Cell{"-"},
       {format_bytes(report.bytes_read)},
       {format_duration(report.wall)},
-      {passed(report) ? "pass" : "FAIL", passed(report) ? Tint::kGood : Tint::kBad}};
+      result_of(report)};
 }
 
 Table table_of(std::span<const ReplayReport> reports) {
@@ -61,9 +67,30 @@ std::string token_list(const std::vector<int32_t>& tokens) {
   return text.empty() ? "none" : text;
 }
 
+// Where the system ended a run, and what was there.
+std::string describe_end(const ReplayReport& report) {
+  std::string text =
+      fmt::format("{} at \"{}\", after {} of {} steps",
+                  report.end == ReplayEnd::kKilled ? "killed by the system" : "refused more memory",
+                  one_line(report.end_place), format_count(std::ssize(report.steps)),
+                  format_count(report.planned_steps));
+  if (!report.steps.empty()) {
+    text += fmt::format("; {} was resident after the last of them",
+                        format_bytes(report.steps.back().measured));
+  }
+  if (report.limit && report.limit->highest) {
+    text += fmt::format("; the limit counted {} at most", format_bytes(*report.limit->highest));
+  }
+  return text + ".";
+}
+
 // What went wrong, in words; empty for a replay that passed.
 std::vector<std::string> failures(const ReplayReport& report) {
   std::vector<std::string> lines;
+  if (report.end != ReplayEnd::kCompleted) {
+    lines.push_back(describe_end(report));
+    return lines;
+  }
   if (report.corruption) {
     lines.push_back(describe(*report.corruption) + ". The replay stopped there.");
     return lines;
@@ -81,7 +108,38 @@ std::vector<std::string> failures(const ReplayReport& report) {
                                 worst.pass, worst.op, format_signed_bytes(error_of(worst)),
                                 format_bytes(step_tolerance(worst.predicted))));
   }
+  if (report.predicted_cache && report.measured_cache != report.predicted_cache) {
+    const CacheCounts measured = report.measured_cache.value_or(CacheCounts{});
+    lines.push_back(fmt::format(
+        "the block cache had {} hits and {} misses; {} and {} were predicted.", measured.hits,
+        measured.misses, report.predicted_cache->hits, report.predicted_cache->misses));
+  }
   return lines;
+}
+
+// What a block cache and a memory limit had to do.
+std::string run_lines(std::span<const ReplayReport> reports) {
+  std::string out;
+  for (const ReplayReport& report : reports) {
+    if (!report.measured_cache) continue;
+    out += paragraph("Cache", fmt::format("{} ({}): {} hits, {} misses, {} evictions.",
+                                          one_line(report.strategy), one_line(report.cache_policy),
+                                          format_count(report.measured_cache->hits),
+                                          format_count(report.measured_cache->misses),
+                                          format_count(report.measured_cache->evictions)));
+  }
+  const auto limited = std::find_if(reports.begin(), reports.end(),
+                                    [](const ReplayReport& report) { return !!report.limit; });
+  if (limited == reports.end()) return out;
+  const ReplayLimit& limit = *limited->limit;
+  out += paragraph("Limit", fmt::format("{} a run, by a {}. It counts {}.",
+                                        format_bytes(limit.limit), limit.mechanism, limit.counts));
+  for (const ReplayReport& report : reports) {
+    if (!report.limit || !report.limit->highest || report.end != ReplayEnd::kCompleted) continue;
+    out += paragraph("Counted", fmt::format("{}: {} at most.", one_line(report.strategy),
+                                            format_bytes(*report.limit->highest)));
+  }
+  return out;
 }
 
 // Settings the reports of one model share; `strategy` is a column.
@@ -143,6 +201,8 @@ std::string to_text(std::span<const ReplayReport> reports, TextStyle style) {
       out += paragraph("Tokens", one_line(report.strategy) + ": " + token_list(report.tokens));
     }
   }
+  out += run_lines(reports);
+  if (!first.weights.empty()) out += paragraph("Weights", one_line(first.weights) + ".");
   out += explanation(first);
   Bytes process;
   for (const ReplayReport& report : reports) {

@@ -320,6 +320,19 @@ Json corruption_json(const std::optional<Corruption>& corruption) {
               {"writer", corruption->writer}};
 }
 
+Json limit_json(const std::optional<ReplayLimit>& limit) {
+  if (!limit) return nullptr;
+  return Json{{"limit_bytes", limit->limit.count()},
+              {"mechanism", limit->mechanism},
+              {"counts", limit->counts},
+              {"highest_bytes", or_null(limit->highest)}};
+}
+
+Json cache_json(const std::optional<CacheCounts>& cache) {
+  if (!cache) return nullptr;
+  return Json{{"hits", cache->hits}, {"misses", cache->misses}, {"evictions", cache->evictions}};
+}
+
 Json document(const ReplayReport& report) {
   const ReplayStep* worst = worst_step(report);
   const int64_t error = worst != nullptr ? error_of(*worst).count() : 0;
@@ -331,6 +344,12 @@ Json document(const ReplayReport& report) {
   json["max_error_step"] = worst != nullptr ? Json(worst->step) : Json(nullptr);
   json["outputs_match"] = report.outputs_match;
   json["passed"] = passed(report);
+  json["end"] = name_of(report.end);
+  json["end_place"] = report.end_place;
+  json["limit"] = limit_json(report.limit);
+  json["weights"] = report.weights;
+  json["predicted_cache"] = cache_json(report.predicted_cache);
+  json["measured_cache"] = cache_json(report.measured_cache);
   json["corruption"] = corruption_json(report.corruption);
   json["tokens"] = report.tokens;
   json["arena_bytes"] = report.arena.count();
