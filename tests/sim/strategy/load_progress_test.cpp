@@ -39,7 +39,7 @@ TEST(LoadProgressTest, FourUnits) {
   simulation.run();
   EXPECT_EQ(lines(progress.take_events()),
             "100 25 % of the weights read; 200 50 % of the weights read; "
-            "300 75 % of the weights read; 300 25 % of the weights initialised; "
+            "300 25 % of the weights initialised; 300 75 % of the weights read; "
             "400 all weights read; 500 50 % of the weights initialised; "
             "700 75 % of the weights initialised; 900 all weights initialised; ");
 }
