@@ -84,11 +84,14 @@ WeightFiles weight_files(const std::vector<WeightUnit>& units, const WeightsInve
 std::string split_note(const WeightFiles& files, Duration open) {
   const auto count = static_cast<int64_t>(files.sizes.size());
   const int64_t several = files.units_in_several();
-  return fmt::format(
-      "The weights lie in {} file{}: {} to open them, {} each; {} weight unit{} in more than one, "
-      "and read in as many requests.",
-      format_count(count), count == 1 ? "" : "s", format_duration(open * count),
-      format_duration(open), format_count(several), several == 1 ? " lies" : "s lie");
+  const std::string spanning =
+      several == 0 ? "no weight unit lies in several"
+      : several == 1
+          ? "one weight unit lies in several and takes a request of each"
+          : format_count(several) + " weight units lie in several and take a request of each";
+  return fmt::format("The weights lie in {} file{}: {} to open them, {} each; {}.",
+                     format_count(count), count == 1 ? "" : "s", format_duration(open * count),
+                     format_duration(open), spanning);
 }
 
 }  // namespace tidemark

@@ -39,7 +39,10 @@ TEST(WeightFilesTest, WorkedInTheHeader) {
   EXPECT_EQ(fours.units_in_several(), 2);
   EXPECT_EQ(split_note(fours, Duration::us(100)),
             "The weights lie in 3 files: 300 us to open them, 100 us each; 2 weight units lie in "
-            "more than one, and read in as many requests.");
+            "several and take a request of each.");
+  EXPECT_EQ(split_note(halves, Duration::us(100)),
+            "The weights lie in 2 files: 200 us to open them, 100 us each; no weight unit lies in "
+            "several.");
 }
 
 // Layers of 100, 200 and 300 B, 10 ns a request: files of 300 and 300.
