@@ -82,8 +82,7 @@ void add_scenario_flags(CLI::App& verb, Flags& flags, const std::string& model =
       verb.add_flag(cli11_flags(own_flags), text, help);
       continue;
     }
-    verb.add_option(cli11_flags(own_flags), text, help)
-        ->option_text(std::string(setting.value));
+    verb.add_option(cli11_flags(own_flags), text, help)->option_text(std::string(setting.value));
   }
   verb.add_option("--scenario", flags.scenario_file,
                   "Settings from a scenario file; flags win over it")

@@ -6,6 +6,7 @@
 #include "planner/base/checked.h"
 #include "sim/kernels/gemm.h"
 #include "sim/kernels/rows.h"
+#include "sim/kernels/scale_loops.h"
 
 namespace tidemark {
 namespace {
@@ -72,35 +73,34 @@ class WindowRows {
   int8_t zero_;
 };
 
-// The weights and what the sums need of them.
-struct Matrix {
-  WeightRows rows{};
-  std::span<const int32_t> sums{};  // of each row
-};
-
-Matrix matrix_of(const Filters& filters, int64_t columns, std::span<int32_t> row_sums) {
-  for (size_t o = 0; o < row_sums.size(); ++o) {
-    int32_t sum = 0;
-    for (const int8_t w : row_of(filters.values, static_cast<int64_t>(o), columns)) sum += w;
-    row_sums[o] = sum;
-  }
-  return {.rows = {.bytes = std::as_bytes(filters.values),
-                   .rows = std::ssize(row_sums),
-                   .columns = columns,
-                   .stride = columns},
-          .sums = row_sums};
+int32_t sum_of(std::span<const int8_t> values) {
+  int32_t sum = 0;
+  for (const int8_t value : values) sum += value;
+  return sum;
 }
 
-// out [pixels, O] from the sums of x w [pixels, O].
-void finish_tile(const Filters& filters, const AffineLayer& layer,
-                 std::span<const int32_t> row_sums, std::span<const int32_t> sums,
-                 std::span<int8_t> out) {
-  const size_t outputs = row_sums.size();
-  for (size_t o = 0; o < outputs; ++o) {
-    const ChannelOutput channel = channel_output(filters, layer, static_cast<int64_t>(o));
-    const int64_t correction = int64_t{layer.in.zero_point} * row_sums[o];
-    for (size_t i = o; i < out.size(); i += outputs) out[i] = channel(sums[i] - correction);
+// Fills four rows of [O] and says where they are.
+ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, int64_t columns,
+                         std::span<int32_t> table) {
+  const auto outputs = std::ssize(table) / kConvTableRows;
+  const auto corrections = row_of(table, 0, outputs);
+  const auto biases = row_of(table, 1, outputs);
+  const auto multipliers = row_of(table, 2, outputs);
+  const auto shifts = row_of(table, 3, outputs);
+  for (int64_t o = 0; o < outputs; ++o) {
+    const ChannelOutput channel = channel_output(filters, layer, o);
+    const auto at = static_cast<size_t>(o);
+    corrections[at] = layer.in.zero_point * sum_of(row_of(filters.values, o, columns));
+    biases[at] = channel.bias;
+    multipliers[at] = channel.factor.multiplier;
+    shifts[at] = channel.factor.shift;
   }
+  return {.corrections = corrections.data(),
+          .biases = biases.data(),
+          .multipliers = multipliers.data(),
+          .shifts = shifts.data(),
+          .zero_point = layer.out.zero_point,
+          .range = layer.range};
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void finish_tile(const Filters& filters, const AffineLayer& layer,
 ConvScratchSizes conv_scratch_sizes(const ImageShape& in, const Window& window, int64_t outputs) {
   const int64_t values = window_values(in, window);
   return {.rows = is_pointwise(window) ? 0 : kConvTile * values,
-          .sums = checked_mul(kConvTile + 1, outputs)};
+          .sums = checked_mul(kConvTile + kConvTableRows, outputs)};
 }
 
 void conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filters,
@@ -125,8 +125,12 @@ void conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filt
   check(std::ssize(scratch.rows) >= sizes.rows && std::ssize(scratch.sums) >= sizes.sums,
         "scratch holds a tile");
   check_filters(filters, settings.layer, outputs);
-  const auto row_sums = scratch.sums.first(static_cast<size_t>(outputs));
-  const Matrix matrix = matrix_of(filters, columns, row_sums);
+  const auto table = scratch.sums.first(static_cast<size_t>(kConvTableRows * outputs));
+  const ChannelStep step = channel_step(filters, settings.layer, columns, table);
+  const WeightRows weights{.bytes = std::as_bytes(filters.values),
+                           .rows = outputs,
+                           .columns = columns,
+                           .stride = columns};
   const WindowRows windows(in, x, settings);
   const int64_t pixels = shape.batch * shape.height * shape.width;
   for (int64_t first = 0; first < pixels; first += kConvTile) {
@@ -143,9 +147,12 @@ void conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filt
       }
       rows = tile(scratch.rows, 0, columns);
     }
-    const auto sums = tile(scratch.sums, 1, outputs);
-    gemm_s32(count, rows, matrix.rows, sums, {.threads = settings.threads});
-    finish_tile(filters, settings.layer, matrix.sums, sums, tile(out, first, outputs));
+    const auto sums = tile(scratch.sums, kConvTableRows, outputs);
+    gemm_s32(count, rows, weights, sums, {.threads = settings.threads});
+    for (int64_t i = 0; i < count; ++i) {
+      finish_channels(step, row_of(sums, i, outputs).data(), outputs,
+                      row_of(out, first + i, outputs).data());
+    }
   }
 }
 

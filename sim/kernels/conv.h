@@ -22,7 +22,8 @@
 
 namespace tidemark {
 
-inline constexpr int64_t kConvTile = 64;  // output pixels
+inline constexpr int64_t kConvTile = 64;      // output pixels
+inline constexpr int64_t kConvTableRows = 4;  // numbers kept for each output channel
 
 struct ConvSettings {
   Window window{};
@@ -33,7 +34,7 @@ struct ConvSettings {
 // Lent by the caller; sizes by conv_scratch_sizes.
 struct ConvScratch {
   std::span<int8_t> rows{};   // a tile of laid out windows; empty for one tap at stride 1
-  std::span<int32_t> sums{};  // a tile of sums, and the sums of the weights
+  std::span<int32_t> sums{};  // what each channel needs, and a tile of sums
 };
 
 struct ConvScratchSizes {
@@ -41,7 +42,7 @@ struct ConvScratchSizes {
   int64_t sums = 0;
 };
 
-// For `outputs` output channels; saturated nowhere: CHECKs that a window has at most kMaxTaps
+// For `outputs` output channels. CHECKs that a window has at most kMaxTaps
 // values.
 ConvScratchSizes conv_scratch_sizes(const ImageShape& in, const Window& window, int64_t outputs);
 

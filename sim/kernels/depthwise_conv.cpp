@@ -7,6 +7,7 @@
 #include "planner/base/checked.h"
 #include "sim/kernels/isa.h"
 #include "sim/kernels/rows.h"
+#include "sim/kernels/scale_loops.h"
 
 namespace tidemark {
 namespace {
@@ -100,19 +101,41 @@ Layout layout_of(const ImageShape& in, std::span<const int8_t> x, const Filters&
           .multiplier = outputs / in.channels};
 }
 
+// Output channels [first, first + count).
+struct Channels {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, Channels channels,
+                         std::array<Sums, 4>& table) {
+  auto& [corrections, biases, multipliers, shifts] = table;
+  for (int64_t c = 0; c < channels.count; ++c) {
+    const ChannelOutput channel = channel_output(filters, layer, channels.first + c);
+    const auto at = static_cast<size_t>(c);
+    biases[at] = channel.bias;
+    multipliers[at] = channel.factor.multiplier;
+    shifts[at] = channel.factor.shift;
+  }
+  return {.corrections = corrections.data(),
+          .biases = biases.data(),
+          .multipliers = multipliers.data(),
+          .shifts = shifts.data(),
+          .zero_point = layer.out.zero_point,
+          .range = layer.range};
+}
+
 }  // namespace
 
 void depthwise_conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filters,
                       const ConvSettings& settings, std::span<int8_t> out) {
   const Layout layout = layout_of(in, x, filters, settings.window, out.size());
   check_filters(filters, settings.layer, layout.outputs);
-  std::array<ChannelOutput, kChannelTile> channels{};
+  std::array<Sums, 4> table{};  // corrections: the zero point is taken off before
   const int64_t area = layout.grid.y.out * layout.grid.x.out;
   for (int64_t first = 0; first < layout.outputs; first += kChannelTile) {
     const int64_t count = std::min(kChannelTile, layout.outputs - first);
-    for (int64_t c = 0; c < count; ++c) {
-      channels[static_cast<size_t>(c)] = channel_output(filters, settings.layer, first + c);
-    }
+    const ChannelStep step = channel_step(filters, settings.layer, {first, count}, table);
     for (int64_t p = 0; p < in.batch * area; ++p) {
       const Tile tile{.image = p / area,
                       .oy = p % area / layout.grid.x.out,
@@ -121,7 +144,7 @@ void depthwise_conv2d(const ImageShape& in, std::span<const int8_t> x, const Fil
                       .count = count};
       const Sums sums = sum_taps(layout, x, filters, settings.layer.in.zero_point, tile);
       const auto to = row_of(out, p, layout.outputs).subspan(static_cast<size_t>(first));
-      for (size_t c = 0; c < static_cast<size_t>(count); ++c) to[c] = channels[c](sums[c]);
+      finish_channels(step, sums.data(), count, to.data());
     }
   }
 }

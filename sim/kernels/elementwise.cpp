@@ -4,14 +4,9 @@
 #include <cmath>
 
 #include "planner/base/check.h"
+#include "sim/kernels/scale_loops.h"
 
 namespace tidemark {
-namespace {
-
-constexpr int kAddHeadroom = 20;  // bits; 128 x 2^20 = 2^27, and two halves of that cannot overflow
-
-}  // namespace
-
 ByteTable silu_table(Scales scales) {
   ByteTable table{};
   for (int value = -128; value <= 127; ++value) {
@@ -30,23 +25,20 @@ void apply_table(const ByteTable& table, std::span<const int8_t> x, std::span<in
 void multiply_s8(std::span<const int8_t> a, std::span<const int8_t> b, BinaryScales scales,
                  std::span<int8_t> out) {
   check(a.size() == b.size() && a.size() == out.size(), "equal shapes");
-  const auto factor = quantize_multiplier(double{scales.a} * double{scales.b} / double{scales.out});
-  for (size_t i = 0; i < a.size(); ++i) out[i] = requantize(int32_t{a[i]} * int32_t{b[i]}, factor);
+  const double real = double{scales.a} * double{scales.b} / double{scales.out};
+  const ProductStep step{.output = {.factor = quantize_multiplier(real)}};
+  multiply_rows(step, a.data(), b.data(), std::ssize(a), out.data());
 }
 
 void add_s8(std::span<const int8_t> a, std::span<const int8_t> b, BinaryScales scales,
             std::span<int8_t> out) {
   check(a.size() == b.size() && a.size() == out.size(), "equal shapes");
   const double common = 2.0 * std::max(double{scales.a}, double{scales.b});
-  const auto factor_a = quantize_multiplier(scales.a / common);
-  const auto factor_b = quantize_multiplier(scales.b / common);
-  const auto factor_out =
-      quantize_multiplier(common / (std::ldexp(1.0, kAddHeadroom) * scales.out));
-  for (size_t i = 0; i < a.size(); ++i) {
-    const int32_t sum = scale_by(a[i] * (1 << kAddHeadroom), factor_a) +
-                        scale_by(b[i] * (1 << kAddHeadroom), factor_b);
-    out[i] = requantize(sum, factor_out);
-  }
+  const double real = common / (std::ldexp(1.0, kAddHeadroom) * double{scales.out});
+  const SumStep step{.factor_a = quantize_multiplier(scales.a / common),
+                     .factor_b = quantize_multiplier(scales.b / common),
+                     .output = {.factor = quantize_multiplier(real)}};
+  add_rows(step, a.data(), b.data(), std::ssize(a), out.data());
 }
 
 }  // namespace tidemark

@@ -317,8 +317,8 @@ std::string canonical_text(const Scenario& scenario) {
   const auto& [model, device, engine, quant, embedding_in_flash, n_ctx, n_batch, n_ubatch, n_seq,
                n_outputs, type_k, type_v, kv_resident, kv_in_blocks, kv_block, type_act,
                flash_attention, kv_unified, swa_full, llama, planner, op_order, strategy, load,
-               offload, cache, residency, trace, margin_ratio, budget, enforce, adapt, serving, prompt,
-               generate, seed, model_warnings, settings] = scenario;
+               offload, cache, residency, trace, margin_ratio, budget, enforce, adapt, serving,
+               prompt, generate, seed, model_warnings, settings] = scenario;
   CanonicalText text;
   text.add("scenario", "1");
   text.add("tool_version", kToolVersion);

@@ -138,7 +138,7 @@ TEST(ConvTest, BadShapesAreABug) {
   c.values = {1};
   c.scales = {1.0F};
   std::vector<int8_t> out(1);
-  std::vector<int32_t> sums(65);
+  std::vector<int32_t> sums(68);
   EXPECT_NO_THROW(conv2d(c.in, c.x, c.filters(), c.settings, {{}, sums}, out));
   EXPECT_THROW(conv2d(c.in, c.x, c.filters(), c.settings, {}, out), InternalError);
   c.scales = {1.0F, 1.0F};
@@ -147,7 +147,7 @@ TEST(ConvTest, BadShapesAreABug) {
 }
 
 std::vector<int8_t> connected(const ConvCase& c, int64_t tokens) {
-  std::vector<int32_t> sums(static_cast<size_t>((kConvTile + 1) * c.outputs));
+  std::vector<int32_t> sums(static_cast<size_t>((kConvTile + kConvTableRows) * c.outputs));
   std::vector<int8_t> out(static_cast<size_t>(tokens * c.outputs));
   fully_connected(c.in.channels, c.x, c.filters(), c.settings.layer, {{}, sums}, out);
   return out;
