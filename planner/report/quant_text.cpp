@@ -39,7 +39,7 @@ std::string decibels(double value) {
   return std::isinf(value) ? (value > 0 ? "infinite" : "-infinite") : fmt::format("{:.2f}", value);
 }
 
-std::string error_text(double value) { return value == 0 ? "0" : fmt::format("{:.3g}", value); }
+std::string error_text(double value) { return value == 0 ? "0" : fmt::format("{:#.3g}", value); }
 
 std::string cosine_text(const std::optional<double>& cosine) {
   return cosine ? fmt::format("{:.6f}", *cosine) : "-";

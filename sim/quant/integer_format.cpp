@@ -10,8 +10,13 @@
 namespace tidemark {
 namespace {
 
-// To nearest, ties away from zero. In double, 0.49999997 + 0.5 is below 1.
-constexpr int32_t rounded(double x) { return static_cast<int32_t>(x + (x < 0 ? -0.5 : 0.5)); }
+// To nearest, ties away from zero, for numbers of a few thousand at most. What is cut off is exact.
+template <typename Real>
+constexpr int32_t rounded(Real x) {
+  const auto whole = static_cast<int32_t>(x);
+  const Real rest = x - static_cast<Real>(whole);
+  return whole + (rest >= Real{0.5} ? 1 : 0) - (rest <= Real{-0.5} ? 1 : 0);
+}
 
 float as_stored(double scale) {
   return half_to_float(std::min(float_to_half(static_cast<float>(scale)), kHalfMax));

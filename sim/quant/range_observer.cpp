@@ -57,7 +57,9 @@ void RangeObserver::widen() {
 
 size_t RangeObserver::bin_of(float value) const {
   // Exact: the limit and the number of bins are powers of two.
-  const auto bin = static_cast<int64_t>(std::floor(value / limit_ * kHalf)) + kHalf;
+  const double place = value * (static_cast<double>(kHalf) / limit_);
+  const auto whole = static_cast<int64_t>(place);
+  const int64_t bin = whole - (place < static_cast<double>(whole) ? 1 : 0) + kHalf;
   return static_cast<size_t>(std::clamp<int64_t>(bin, 0, kBins - 1));
 }
 
