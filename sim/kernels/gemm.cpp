@@ -17,7 +17,7 @@ namespace {
 
 // Near caches: laid out activations of one block of tokens, and weights of one block of rows.
 constexpr int64_t kTokenBlockBytes = int64_t{1} << 20;
-constexpr int64_t kRowBlockBytes = int64_t{1} << 19;
+constexpr int64_t kRowBlockBytes = int64_t{1} << 18;
 constexpr int64_t kPanel = 32;  // blocks are whole panels, of tokens and of rows
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }

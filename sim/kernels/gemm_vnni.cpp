@@ -15,7 +15,8 @@
 namespace tidemark {
 namespace {
 
-constexpr int kMostTokens = 6;
+constexpr int64_t kTileRows = 4;
+constexpr int64_t kMostTokens = 6;
 // One token is bound by memory: eight rows are eight streams, each asked for so far ahead.
 constexpr unsigned kStreams = 8;
 constexpr int64_t kBlocksAhead = 12;
@@ -193,24 +194,46 @@ template <unsigned kRows, unsigned kTokens, bool kFlip>
   finish(job, row, token, sums);
 }
 
+// While tokens pass over this job's rows, the rows behind them come near, a share with every pass:
+// they are the next job's.
+[[TIDEMARK_VNNI]] inline void ask_for_next(const GemmJob& job, int64_t row, int64_t pass,
+                                           int64_t passes) {
+  const int64_t blocks = job.columns / kBlockColumns;
+  const auto next = reinterpret_cast<uintptr_t>(row_begin(job, row)) +
+                    static_cast<uintptr_t>(job.rows / kGroupRows * job.group_stride);
+  for (int64_t b = pass * blocks / passes; b < (pass + 1) * blocks / passes; ++b) {
+    for (int64_t r = 0; r < kTileRows; ++r) {
+      const auto ahead = static_cast<uintptr_t>(b * job.block_stride + r * job.row_stride);
+      _mm_prefetch(reinterpret_cast<const char*>(next + ahead), _MM_HINT_T1);
+    }
+  }
+}
+
+template <bool kFlip>
+void multiply_one(const GemmJob& job, int64_t token) {
+  int64_t n = 0;
+  for (; n + kStreams <= job.rows; n += kStreams) tile<kStreams, 1, kFlip>(job, n, token);
+  for (; n < job.rows; ++n) tile<1, 1, kFlip>(job, n, token);
+}
+
 template <bool kFlip>
 void multiply(const GemmJob& job) {
   using Tile = void (*)(const GemmJob&, int64_t, int64_t);
-  constexpr Tile kFour[kMostTokens] = {tile<4, 1, kFlip>, tile<4, 2, kFlip>, tile<4, 3, kFlip>,
-                                       tile<4, 4, kFlip>, tile<4, 5, kFlip>, tile<4, 6, kFlip>};
-  constexpr Tile kOne[kMostTokens] = {tile<1, 1, kFlip>, tile<1, 2, kFlip>, tile<1, 3, kFlip>,
-                                      tile<1, 4, kFlip>, tile<1, 5, kFlip>, tile<1, 6, kFlip>};
+  constexpr Tile kFour[] = {tile<4, 1, kFlip>, tile<4, 2, kFlip>, tile<4, 3, kFlip>,
+                            tile<4, 4, kFlip>, tile<4, 5, kFlip>, tile<4, 6, kFlip>};
+  constexpr Tile kOne[] = {tile<1, 1, kFlip>, tile<1, 2, kFlip>, tile<1, 3, kFlip>,
+                           tile<1, 4, kFlip>, tile<1, 5, kFlip>, tile<1, 6, kFlip>};
+  if (job.tokens == 1) return multiply_one<kFlip>(job, 0);
+  const int64_t passes = (job.tokens + kMostTokens - 1) / kMostTokens;
   int64_t t = 0;
-  while (t < job.tokens) {
+  for (int64_t pass = 0; pass < passes; ++pass) {
     // As even as can be: 8 tokens are 4 + 4, not 6 + 2.
-    const int64_t left = job.tokens - t;
-    const int64_t tiles = (left + kMostTokens - 1) / kMostTokens;
-    const int64_t tokens = (left + tiles - 1) / tiles;
+    const int64_t tokens = (job.tokens - t + passes - pass - 1) / (passes - pass);
     int64_t n = 0;
-    if (tokens == 1) {
-      for (; n + kStreams <= job.rows; n += kStreams) tile<kStreams, 1, kFlip>(job, n, t);
+    for (; n + kTileRows <= job.rows; n += kTileRows) {
+      ask_for_next(job, n, pass, passes);
+      kFour[tokens - 1](job, n, t);
     }
-    for (; n + 4 <= job.rows; n += 4) kFour[tokens - 1](job, n, t);
     for (; n < job.rows; ++n) kOne[tokens - 1](job, n, t);
     t += tokens;
   }
