@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 
@@ -79,9 +80,10 @@ Timed time_attention(const Bench& bench, int64_t tokens, int64_t heads, int64_t 
 }
 
 MeasuredOp measure_attention(const Bench& bench, int64_t tokens) {
+  const int64_t few = std::max<int64_t>(tokens, 32);  // a prompt's first tokens, or a short context
   const Timed large = time_attention(bench, tokens, 36, tokens + 512);
-  const Timed near = time_attention(bench, tokens, 36, tokens + 32);
-  const Timed narrow = time_attention(bench, tokens, 4, tokens + 32);
+  const Timed near = time_attention(bench, tokens, 36, few);
+  const Timed narrow = time_attention(bench, tokens, 4, few);
   MeasuredOp op{.rate = fit_product(large.size, near.size, narrow.size),
                 .spread = inverse(large.spread, large.size.operations * 1e9)};
   op.rate.kind = OpKind::kFlashAttention;

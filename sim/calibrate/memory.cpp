@@ -46,14 +46,18 @@ class Pages {
   size_t size_ = 0;
 };
 
+// A cache line at a time, so that adding does not hold up reading.
 uint64_t sum_of(const uint64_t* words, size_t count) {
-  uint64_t sums[8] = {};
-  for (size_t i = 0; i + 8 <= count; i += 8) {
-    for (size_t lane = 0; lane < 8; ++lane) sums[lane] += words[i + lane];
+  using Line [[gnu::vector_size(64), gnu::aligned(8), gnu::may_alias]] = uint64_t;
+  Line sums[4] = {};
+  const auto* lines = reinterpret_cast<const Line*>(words);
+  for (size_t i = 0; i + 4 <= count / 8; i += 4) {
+    for (size_t lane = 0; lane < 4; ++lane) sums[lane] += lines[i + lane];
   }
-  uint64_t sum = 0;
-  for (const uint64_t part : sums) sum += part;
-  return sum;
+  const Line sum = sums[0] + sums[1] + sums[2] + sums[3];
+  uint64_t total = 0;
+  for (size_t lane = 0; lane < 8; ++lane) total += sum[lane];
+  return total;
 }
 
 size_t page() { return static_cast<size_t>(page_size().count()); }
