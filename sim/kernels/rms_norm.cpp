@@ -1,9 +1,9 @@
 #include "sim/kernels/rms_norm.h"
 
-#include <Eigen/Core>
 #include <cmath>
 
 #include "planner/base/check.h"
+#include "sim/kernels/norm_loops.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
@@ -11,9 +11,7 @@ namespace {
 
 // 1 / sqrt(mean(x^2) + epsilon), from stored value to stored value.
 float row_factor(std::span<const int8_t> row, const RmsNormSettings& settings) {
-  const Eigen::Map<const Eigen::Array<int8_t, Eigen::Dynamic, 1>> values(row.data(),
-                                                                         std::ssize(row));
-  const int64_t squares = values.cast<int64_t>().square().sum();
+  const int64_t squares = sum_of_squares(row);
   const double in = settings.scales.in;
   const double mean = in * in * static_cast<double>(squares) / static_cast<double>(row.size());
   const double root = std::sqrt(mean + double{settings.epsilon});
@@ -31,10 +29,8 @@ void rms_norm(std::span<const int8_t> x, std::span<const std::byte> gain,
   for (int64_t t = 0; t < std::ssize(x) / columns; ++t) {
     const auto row = row_of(x, t, columns);
     const auto out_row = row_of(out, t, columns);
-    const float factor = row_factor(row, settings);
-    for (size_t i = 0; i < row.size(); ++i) {
-      out_row[i] = round_to_s8(static_cast<float>(row[i]) * factor * load_f32(gain, i));
-    }
+    norm_row({.a = row_factor(row, settings)},
+             {.x = row.data(), .gain = gain.data(), .count = columns, .out = out_row.data()});
   }
 }
 
