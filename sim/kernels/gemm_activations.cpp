@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include "sim/kernels/gemm.h"
 
 namespace tidemark {
@@ -22,6 +26,19 @@ std::byte* buffer_of_this_thread(int64_t bytes) {
     buffer.resize(lines);
   }
   return reinterpret_cast<std::byte*>(buffer.data());
+}
+
+// to[k] = from[k] + offset, which is in [0, 255].
+void add_offset(const int8_t* from, int64_t length, int32_t offset, uint8_t* to) {
+  int64_t k = 0;
+#if defined(__x86_64__)  // SSE2 is always there
+  for (; k + 16 <= length; k += 16) {
+    const __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + k));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + k),
+                     _mm_add_epi8(values, _mm_set1_epi8(static_cast<char>(offset))));
+  }
+#endif
+  for (; k < length; ++k) to[k] = static_cast<uint8_t>(from[k] + offset);
 }
 
 }  // namespace
@@ -114,9 +131,8 @@ void Activations::lay_out() {
       lay_out_rows<int8_t>([&](const int8_t* from, int8_t* to) { std::memcpy(to, from, length); });
       return;
     case Layout::kUnsigned:
-      lay_out_rows<uint8_t>([&](const int8_t* from, uint8_t* to) {
-        for (int64_t k = 0; k < columns_; ++k) to[k] = static_cast<uint8_t>(from[k] + offset_);
-      });
+      lay_out_rows<uint8_t>(
+          [&](const int8_t* from, uint8_t* to) { add_offset(from, columns_, offset_, to); });
       return;
     case Layout::kWide:
       lay_out_rows<int16_t>(
