@@ -1,0 +1,102 @@
+Where weights lie and when they come: progress of loading, split files, a cache that reads ahead, experts, rows, processes.
+
+# Progress of loading: as events, and on a line of its own.
+$ tidemark simulate minicpm-2b --quant int4 --generate 2 --initialise "1 GB/s" --json | grep '"progress"'
+    {"t_ns": 112327367, "what": "progress", "detail": "25 % of the weights read"},
+    {"t_ns": 218902902, "what": "progress", "detail": "50 % of the weights read"},
+    {"t_ns": 325478437, "what": "progress", "detail": "75 % of the weights read"},
+    {"t_ns": 400278862, "what": "progress", "detail": "25 % of the weights initialised"},
+    {"t_ns": 432156862, "what": "progress", "detail": "all weights read"},
+    {"t_ns": 736745806, "what": "progress", "detail": "50 % of the weights initialised"},
+    {"t_ns": 1073212750, "what": "progress", "detail": "75 % of the weights initialised"},
+    {"t_ns": 1409688910, "what": "progress", "detail": "all weights initialised"},
+    {"t_ns": 1409720526, "what": "progress", "detail": "first layer"},
+    {"t_ns": 1916525558, "what": "progress", "detail": "first token"}
+
+$ tidemark simulate minicpm-2b --quant int4 --generate 2 --strategy layerwise | grep -A 1 '^Loading'
+Loading    25 % of the weights after 188 ms, 50 % of the weights after 433 ms, 75 % of the weights
+           after 678 ms, all weights after 936 ms
+
+# Files of whole tensors: an open each, and a request more for a unit that lies in two.
+$ tidemark simulate minicpm-2b --quant int4 --generate 2 --split 4 | sed -n '/^Note/,$p'
+Note       The weights lie in 4 files: 400 us to open them, 100 us each; 2 weight units lie in
+           several and take a request of each.
+
+$ tidemark simulate minicpm-2b --quant int4 --generate 2 --strategy mmap --split "300 MB" | sed -n '/^Note/,$p'
+Note       The weights lie in 5 files: 500 us to open them, 100 us each; 4 weight units lie in
+           several and take a request of each.
+
+# A block cache one layer too small for lru, without and with reading ahead.
+$ for n in 0 1 8; do tidemark simulate minicpm-2b --quant int4 --strategy block-cache --cache-size "1.3 GB" --generate 8 --prefetch $n | grep '^Cache'; done
+Cache      7 hits, 337 misses, hit rate 0.02, 298 evictions
+Cache      343 hits, 1 misses, hit rate 1.00, 298 evictions; 336 prefetched, 289 of them late, 0
+Cache      343 hits, 1 misses, hit rate 1.00, 298 evictions; 336 prefetched, 283 of them late, 0
+
+# A mixture's experts in a run: N of each layer, or so much in all.
+$ tidemark simulate qwen3-30b-a3b --quant int4 --device oneplus-12r --expert-cache 16 --prompt 16 --generate 32 | sed -n '/^Time/,/^Estimates/p'
+Time       first token after 4.91 s, then 338 ms per token (2.96 tok/s), end at 15.4 s
+Read       14.4 GiB of weights; compute waited for them 13.8 s (89.8 % of the run)
+Stages     busy: read 13.8 s, compute 1.57 s (memory 1.55 s, arithmetic 22.0 ms); limited by read;
+           first layer ready after 596 ms; tokens 326 ms apart in the median, 730 ms at most
+Cache      7,578 hits, 6,191 misses, hit rate 0.55, 5,423 evictions
+Loading    25 % of the weights after 131 ms, 50 % of the weights after 266 ms, 75 % of the weights
+           after 394 ms, all weights after 518 ms
+Experts    6,144 of 2.26 MiB in 48 layers, 8 used by a token; 16 kept of each layer, 1.69 GiB;
+           315 MiB read per token, 7,578 hits and 4,326 misses while decoding
+Estimates  of the device, not measured or published: app_hard_limit, memory_bandwidth, compute
+
+$ tidemark simulate qwen3-30b-a3b --quant int4 --device oneplus-12r --expert-cache "1.5 GiB" --cache-policy lfu --prompt 16 --generate 32 --json | grep -A 9 '"experts": {'
+  "experts": {
+    "layers": 48,
+    "experts": 128,
+    "used": 8,
+    "expert_bytes": 2366464,
+    "slots": null,
+    "capacity_bytes": 1610612736,
+    "decode_hits": 7293,
+    "decode_misses": 4611,
+    "read_per_token_bytes": 351992435
+
+# Rows of the feed-forward, bundled and apart.
+$ for bundle in on off; do tidemark simulate minicpm-2b --quant int4 --hot-rows 0.5 --cold-rows 0.05 --bundle $bundle --generate 8 | grep -A 1 '^Rows'; done
+Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others in storage;
+           19.0 MiB read per token in 5,760 requests of up to 3.38 KiB
+Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others in storage;
+           19.0 MiB read per token in 17,280 requests of up to 1.13 KiB
+
+# Two processes over one file.
+$ tidemark simulate minicpm-2b --quant int4 --strategy mmap --processes 2 --generate 4 -c 1024 | sed -n '/^  Process/,$p'
+  Process  starts    TTFT      read  faults      own       RSS       PSS
+  1          0 ns  939 ms  1.27 GiB  31,249  403 MiB  1.67 GiB  1.03 GiB
+  2        1.04 s  507 ms       0 B  20,832  403 MiB  1.67 GiB  1.03 GiB
+  RSS counts each page of the file once a process, PSS shares it out: 2.06 GiB in all.
+Estimates  of the device, not measured or published: app_available, memory_bandwidth, compute,
+           swap, storage
+Note       2 processes map one file: each starts when the one before it has ended its answer, and
+           stays open. Rates are those of the first.
+
+# What has no meaning is refused.
+$ tidemark simulate minicpm-2b --quant int4 --processes 2
+error: --processes: is for strategy mmap, not for resident
+  hint: add --strategy mmap, or leave it out
+[exit 2]
+
+$ tidemark simulate minicpm-2b --quant int4 --expert-cache 4 --hot-rows 0.5
+error: --expert-cache: minicpm-2b has no experts, or layers of several kinds
+  hint: name a mixture, such as qwen3-30b-a3b
+[exit 2]
+
+$ tidemark simulate qwen3-30b-a3b --quant int4 --expert-cache 4
+error: --expert-cache: 4 slots a layer
+  hint: from the 8 experts a token uses to all 128
+[exit 2]
+
+$ tidemark simulate minicpm-2b --quant int4 --cold-rows 0.05
+error: --cold-rows: says how rows that are not kept are read, and all are kept
+  hint: add --hot-rows, or leave it out
+[exit 2]
+
+$ tidemark simulate minicpm-2b --quant int4 --requests 5:1 --split 4
+error: --requests: is not simulated together with --split, --processes, --expert-cache or --hot-rows
+  hint: give one of them
+[exit 2]
