@@ -71,6 +71,9 @@ class Calibrator {
     return options_.quick ? 128_MiB : 1_GiB;
   }
 
+  // More than most caches hold, and little of what there is.
+  Bytes large_buffer() const { return std::clamp(result_.device.app_available / 8, 96_MiB, 1_GiB); }
+
   void facts() {
     const MemoryFacts memory = memory_facts();
     DeviceSpec& device = result_.device;
@@ -164,7 +167,8 @@ class Calibrator {
     for (const int threads : thread_counts()) {
       if (bench_.stopped()) return;
       bench_.say(fmt::format("memory, {} threads", threads));
-      const Spread rate = memory_bandwidth(bench_, options_.quick ? 128_MiB : 512_MiB, threads);
+      const Spread rate =
+          memory_bandwidth(bench_, options_.quick ? 128_MiB : large_buffer(), threads);
       by_threads("memory_bandwidth", threads, {rate, Unit::kBytesPerSecond});
       result_.device.memory_bandwidth =
           std::max(result_.device.memory_bandwidth, BytesPerSecond::of(whole(rate.median)));
@@ -172,7 +176,7 @@ class Calibrator {
   }
 
   void kernels() {
-    KernelSizes sizes{.weight_pool = options_.quick ? 96_MiB : 384_MiB};
+    KernelSizes sizes{.weight_pool = options_.quick ? 96_MiB : large_buffer()};
     if (options_.quick) {
       sizes.product_tokens = {1, 16, 64};
       sizes.attention_tokens = {1, 16};

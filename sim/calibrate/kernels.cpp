@@ -106,10 +106,10 @@ MeasuredOp measure_small(const Bench& bench, const SmallKernel& kernel) {
 
 }  // namespace
 
-WeightPool::WeightPool(Bytes size) : bytes_(static_cast<size_t>(size.count())) {
+WeightPool::WeightPool(Bytes size) : pages_(size, Fault::kNow) {
   // Bytes that are no rows make scales that read as zeros or as numbers; both cost the same.
   uint32_t state = 1;
-  for (std::byte& byte : bytes_) {
+  for (std::byte& byte : pages_.bytes()) {
     state = state * 1'664'525U + 1'013'904'223U;
     byte = static_cast<std::byte>(state >> 26U);  // 0 to 63: any two of them are a small scale
   }
@@ -117,9 +117,10 @@ WeightPool::WeightPool(Bytes size) : bytes_(static_cast<size_t>(size.count())) {
 
 std::span<const std::byte> WeightPool::next(int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
-  check(size <= bytes_.size(), "a matrix is smaller than the pool");
-  if (at_ + size > bytes_.size()) at_ = 0;
-  const std::span<const std::byte> taken = std::span(bytes_).subspan(at_, size);
+  const std::span<const std::byte> all = pages_.bytes();
+  check(size <= all.size(), "a matrix is smaller than the pool");
+  if (at_ + size > all.size()) at_ = 0;
+  const std::span<const std::byte> taken = all.subspan(at_, size);
   at_ += (size + 63) / 64 * 64;
   return taken;
 }

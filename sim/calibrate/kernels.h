@@ -14,6 +14,7 @@
 
 #include "planner/capacity/op_rate.h"
 #include "sim/calibrate/bench.h"
+#include "sim/replay/mapping.h"
 
 namespace tidemark {
 
@@ -29,7 +30,7 @@ struct KernelSizes {
 };
 
 // Made-up stored rows, in a pool that a call takes its matrix from; one call's lies behind the
-// other's.
+// other's. In pages as a replay has its weights in: large ones where the system has them.
 class WeightPool {
  public:
   explicit WeightPool(Bytes size);
@@ -37,7 +38,7 @@ class WeightPool {
   std::span<const std::byte> next(int64_t bytes);
 
  private:
-  std::vector<std::byte> bytes_{};
+  Mapping pages_;
   size_t at_ = 0;
 };
 

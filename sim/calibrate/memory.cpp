@@ -74,7 +74,9 @@ void read_all(const ScratchFile& file, Bytes size, std::span<std::byte> buffer) 
 Spread memory_bandwidth(const Bench& bench, Bytes size, int threads) {
   const size_t part =
       static_cast<size_t>(size.count()) / sizeof(uint64_t) / static_cast<size_t>(threads);
-  const std::vector<uint64_t> words(part * static_cast<size_t>(threads), 1);
+  const Mapping pages(size, Fault::kNow);
+  const std::span words(reinterpret_cast<const uint64_t*>(pages.bytes().data()),
+                        part * static_cast<size_t>(threads));
   std::vector<uint64_t> sums(static_cast<size_t>(threads));
   const Spread spread = bench.time([&] {
     std::vector<std::jthread> running;

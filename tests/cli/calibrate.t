@@ -15,14 +15,14 @@ compute: ...OPS  # median of 1, ... to ...OPS
 $ tidemark simulate minicpm-2b --quant int8 -c 512 --prompt 16 --generate 4 --device ./me.yaml --strategy layerwise --format csv --quiet | cut -d , -f 1
 ...
 $ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format table --quiet
-what                 ...  median  ...  repeats
+  what ... median ... repeats
 ...
-matmul, 1 tokens ...
+  matmul, 1 tokens ...
 ...
 $ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format json --quiet | grep '"list"'
   "list": "calibration",
 
-What cannot be measured is refused before anything is.
+# What cannot be measured is refused before anything is.
 
 $ tidemark calibrate --size 12
 error: --size: "12" has no unit
@@ -37,14 +37,14 @@ error: calibrate: cannot use nowhere: No such file or directory
   hint: the scratch folder is --scratch, or TMPDIR
 [exit 2]
 
-An interrupt leaves nothing behind.
+# An interrupt leaves nothing behind.
 
 $ mkdir scratch
 $ timeout --preserve-status --signal INT 1 tidemark calibrate --scratch scratch --quiet
 [exit 130]
 $ ls -A scratch
 
-A replay says how its time compares, part by part.
+# A replay says how its time compares, part by part.
 
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --device ./me.yaml --strategy resident,layerwise --compare-time --time-runs 1 --quiet > times.txt
 $ grep -A 5 'predicted time' times.txt

@@ -29,11 +29,12 @@ TEST(KernelsTest, EveryKindOfADenseDecoderIsMeasuredOnce) {
 }
 
 TEST(KernelsTest, APoolGoesRound) {
-  WeightPool pool(Bytes::of(1024));
-  const auto first = pool.next(500);
-  const auto second = pool.next(500);  // on the next cache line
-  EXPECT_EQ(second.data() - first.data(), 512);
-  EXPECT_EQ(pool.next(500).data(), first.data());  // 24 B are left
+  const Bytes page = page_size();
+  WeightPool pool(page * 2);
+  const auto first = pool.next(page.count() - 60);
+  const auto second = pool.next(page.count() - 60);  // on the next cache line
+  EXPECT_EQ(second.data() - first.data(), page.count());
+  EXPECT_EQ(pool.next(61).data(), first.data());  // 60 B are left
 }
 
 TEST(KernelsTest, SmallKernelsRunOnAnyNumberOfRows) {
