@@ -67,14 +67,8 @@ bool probe(Isa isa) { return isa == Isa::kBaseline; }
 
 #endif
 
-Isa isa_at_start() {
-  const char* wish = std::getenv("TIDEMARK_ISA");
-  const auto named = wish == nullptr ? std::nullopt : parse_isa(wish);
-  return named ? best_isa_up_to(*named) : best_isa();
-}
-
 std::atomic<Isa>& in_use() {
-  static std::atomic<Isa> isa = isa_at_start();
+  static std::atomic<Isa> isa = isa_for_wish(std::getenv("TIDEMARK_ISA"));
   return isa;
 }
 
@@ -119,6 +113,11 @@ Isa best_isa_up_to(Isa wish) {
 }
 
 Isa best_isa() { return best_isa_up_to(kNames.back().first); }
+
+Isa isa_for_wish(const char* wish) {
+  const auto named = wish == nullptr ? std::nullopt : parse_isa(wish);
+  return named ? best_isa_up_to(*named) : best_isa();
+}
 
 Isa isa_in_use() { return in_use().load(std::memory_order_relaxed); }
 

@@ -36,6 +36,9 @@ Isa best_isa();
 // The highest supported level not above `wish`.
 Isa best_isa_up_to(Isa wish);
 
+// What TIDEMARK_ISA with this content asks for; null is unset.
+Isa isa_for_wish(const char* wish);
+
 // What the kernels use now: best_isa(), unless the environment or an IsaHold says otherwise.
 Isa isa_in_use();
 

@@ -30,7 +30,7 @@ void check_operands(const MatMulShape& shape, std::span<const int8_t> x,
 template <typename Out, typename Prepare, typename Finish>
 void multiply_rows(const MatMulShape& shape, std::span<const int8_t> x,
                    std::span<const std::byte> weights, std::span<Out> out, const Prepare& prepare,
-                   const Finish& finish) {
+                   const Finish& finish, const GemmOptions& options) {
   check_operands(shape, x, weights, out.size());
   const auto take = [&](const SumsBlock& block) {
     const auto rows = static_cast<size_t>(block.rows);
@@ -45,7 +45,7 @@ void multiply_rows(const MatMulShape& shape, std::span<const int8_t> x,
              of_token.subspan(static_cast<size_t>(block.first_row), rows));
     }
   };
-  gemm_blocks(shape.tokens, x, rows_as_stored(shape, weights), take);
+  gemm_blocks(shape.tokens, x, rows_as_stored(shape, weights), take, options);
 }
 
 }  // namespace
@@ -53,30 +53,34 @@ void multiply_rows(const MatMulShape& shape, std::span<const int8_t> x,
 int32_t dot_s8(std::span<const int8_t> a, std::span<const int8_t> b) { return gemm_dot(a, b); }
 
 void matmul_s32(const MatMulShape& shape, std::span<const int8_t> x,
-                std::span<const std::byte> weights, std::span<int32_t> accumulators) {
+                std::span<const std::byte> weights, std::span<int32_t> accumulators,
+                const GemmOptions& options) {
   check_operands(shape, x, weights, accumulators.size());
-  gemm_s32(shape.tokens, x, rows_as_stored(shape, weights), accumulators);
+  gemm_s32(shape.tokens, x, rows_as_stored(shape, weights), accumulators, options);
 }
 
 void matmul_s8(const MatMulShape& shape, std::span<const int8_t> x,
-               std::span<const std::byte> weights, Scales scales, std::span<int8_t> out) {
+               std::span<const std::byte> weights, Scales scales, std::span<int8_t> out,
+               const GemmOptions& options) {
   multiply_rows(
       shape, x, weights, out,
       [scales](float scale) {
         return quantize_multiplier(double{scales.in} * double{scale} / double{scales.out});
       },
-      requantize_each);
+      requantize_each, options);
 }
 
 void matmul_f32(const MatMulShape& shape, std::span<const int8_t> x,
-                std::span<const std::byte> weights, float scale_in, std::span<float> out) {
+                std::span<const std::byte> weights, float scale_in, std::span<float> out,
+                const GemmOptions& options) {
   multiply_rows(
       shape, x, weights, out, [scale_in](float scale) { return double{scale_in} * double{scale}; },
       [](std::span<const int32_t> sums, std::span<const double> factors, std::span<float> of_rows) {
         for (size_t i = 0; i < sums.size(); ++i) {
           of_rows[i] = static_cast<float>(sums[i] * factors[i]);
         }
-      });
+      },
+      options);
 }
 
 }  // namespace tidemark

@@ -32,13 +32,16 @@ struct MatMulShape {
 int32_t dot_s8(std::span<const int8_t> a, std::span<const int8_t> b);
 
 void matmul_s32(const MatMulShape& shape, std::span<const int8_t> x,
-                std::span<const std::byte> weights, std::span<int32_t> accumulators);
+                std::span<const std::byte> weights, std::span<int32_t> accumulators,
+                const GemmOptions& options = {});
 
 void matmul_s8(const MatMulShape& shape, std::span<const int8_t> x,
-               std::span<const std::byte> weights, Scales scales, std::span<int8_t> out);
+               std::span<const std::byte> weights, Scales scales, std::span<int8_t> out,
+               const GemmOptions& options = {});
 
 // Logits.
 void matmul_f32(const MatMulShape& shape, std::span<const int8_t> x,
-                std::span<const std::byte> weights, float scale_in, std::span<float> out);
+                std::span<const std::byte> weights, float scale_in, std::span<float> out,
+                const GemmOptions& options = {});
 
 }  // namespace tidemark

@@ -254,6 +254,9 @@ TEST_P(GemmTest, LawInt8AndFloatOutputsAreTheSumsTimesTheScales) {
     matmul_s32_reference(shape, x, weights, sums);
     matmul_s8(shape, x, weights, scales, bytes);
     matmul_f32(shape, x, weights, scales.in, floats);
+    std::vector<int8_t> by_three(count);
+    matmul_s8(shape, x, weights, scales, by_three, {.threads = 3});
+    RC_ASSERT(by_three == bytes);
     for (size_t i = 0; i < count; ++i) {
       const auto n = static_cast<int64_t>(i) % shape.rows;
       const auto place = static_cast<size_t>(n * (shape.columns + 2) + shape.columns);

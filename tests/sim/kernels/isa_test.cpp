@@ -38,6 +38,15 @@ TEST(IsaTest, AWishForMoreThanThereIsGetsTheNextBelow) {
   for (const Isa isa : supported_isas()) EXPECT_EQ(best_isa_up_to(isa), isa);
 }
 
+TEST(IsaTest, TheEnvironmentHoldsTheLevelDownAndNeverUp) {
+  EXPECT_EQ(isa_for_wish(nullptr), best_isa());
+  EXPECT_EQ(isa_for_wish(""), best_isa());
+  EXPECT_EQ(isa_for_wish("fastest"), best_isa());
+  EXPECT_EQ(isa_for_wish("baseline"), Isa::kBaseline);
+  EXPECT_EQ(isa_for_wish("neon-dot"), best_isa());  // the last of the list
+  EXPECT_EQ(isa_for_wish("avx2"), supported(Isa::kAvx2) ? Isa::kAvx2 : Isa::kBaseline);
+}
+
 TEST(IsaTest, AHoldEndsWithItsScope) {
   const Isa before = isa_in_use();
   {
