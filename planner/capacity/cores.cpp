@@ -34,9 +34,8 @@ int64_t operations_of(const std::vector<CoreGroup>& cores) {
   return sum;
 }
 
-// `amount` of `whole` parts of a rate; never nothing of something.
+// `amount` of `whole` parts of a rate; never nothing.
 OpsPerSecond part_of(OpsPerSecond rate, int64_t amount, int64_t whole) {
-  if (rate == OpsPerSecond{}) return rate;
   const Wide part = static_cast<Wide>(rate.count()) * amount / whole;
   return OpsPerSecond::of(std::max<int64_t>(1, static_cast<int64_t>(part)));
 }
@@ -82,10 +81,6 @@ DeviceSpec on_cores(DeviceSpec device, const CoreUse& use) {
   const int64_t whole = operations_of(device.cores);
   device.compute = part_of(device.compute, amount, whole);
   for (ComputeRate& row : device.compute_rates) row.rate = part_of(row.rate, amount, whole);
-  for (OpRate& kernel : device.op_rates) {
-    kernel.rate = part_of(kernel.rate, amount, whole);
-    kernel.output_rate = part_of(kernel.output_rate, amount, whole);
-  }
   device.memory_bandwidth = drawn_by(used, device.memory_bandwidth);
   read_on(used.front(), device);
   const bool is_listed = std::ranges::find(device.estimates, "cores") != device.estimates.end();

@@ -2,7 +2,8 @@
 //
 // A device's rates are those of all its cores together. Threads take the fastest cores first; on
 // some of them every rate of arithmetic goes down in proportion to the sum of the cores' rates, the
-// work being shared out so that all end together.
+// work being shared out so that all end together. Kernels that were measured (op_rates) keep their
+// times: those are of the threads that they were measured with.
 //
 //   compute 1318 GOPS; 1 core of 410 GOPS, 4 of 179 GOPS (big), 3 of 64 GOPS (little): 1318 in all
 //   all         1318 GOPS        2 threads           410 + 179 = 589 GOPS

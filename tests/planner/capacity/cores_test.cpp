@@ -38,6 +38,12 @@ TEST(CoresTest, WorkedInTheHeader) {
             gops(256));
 }
 
+TEST(CoresTest, MeasuredKernelsKeepTheirTimes) {
+  DeviceSpec device = phone();
+  device.op_rates = {{.kind = OpKind::kMatMul, .rate = gops(20), .overhead = Duration::ns(500)}};
+  EXPECT_EQ(on_cores(device, {.threads = 1}).op_rates, device.op_rates);
+}
+
 // `compute` need not be the sum of the cores' peaks: 2 of 4 equal cores do half of it.
 TEST(CoresTest, RatesGoDownInProportion) {
   const DeviceSpec board{.compute = gops(100), .cores = {{.count = 4, .rate = gops(999)}}};
