@@ -71,7 +71,7 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
   verb.add_option("--size", command.size, "Size of the scratch file [1 GiB; 128 MiB with --quick]")
       ->option_text("SIZE");
   verb.add_option("--repeat", command.repeats,
-                  "How often each number is measured; the median is taken [7; 5 with --quick]")
+                  "How often each number is measured; the median is taken [15; 7 with --quick]")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
   verb.add_option("--threads", command.threads,

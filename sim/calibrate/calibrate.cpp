@@ -44,10 +44,8 @@ class Calibrator {
 
  private:
   BenchOptions bench_options() {
-    return {.repeats = options_.repeats > 0 ? options_.repeats
-                       : options_.quick     ? 3
-                                            : 5,
-            .least = options_.quick ? Duration::ms(1) : Duration::ms(4),
+    return {.repeats = options_.repeats > 0 ? options_.repeats : (options_.quick ? 7 : 15),
+            .least = options_.quick ? Duration::ms(1) : Duration::ms(2),
             .most = options_.quick ? Duration::ms(250) : Duration::ms(1500),
             .stop = options_.stop,
             .stage = [this](std::string_view stage) { on_stage(stage); }};

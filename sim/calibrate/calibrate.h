@@ -25,7 +25,7 @@ namespace tidemark {
 struct CalibrateOptions {
   std::filesystem::path scratch{};  // folder for the scratch file; must exist
   Bytes size{};                     // of that file; 0 = 1 GiB, or 128 MiB when quick
-  int repeats = 0;                  // 0 = 7, or 5 when quick
+  int repeats = 0;                  // 0 = 15, or 7 when quick
   std::vector<int> threads{};       // for what is measured by threads; empty = 1 and all cores
   bool quick = false;
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress{};
