@@ -59,8 +59,8 @@ struct QuantTotal {
 struct QuantReport {
   std::string file{};
   std::string file_format{};  // "safetensors"
-  // Of int8 and int4: "tensor", "channel", "group=64". Empty: neither was asked for, and the names
-  // of the other integer formats say it.
+  // Of int8 and int4: "tensor", "channel", "group=64". Empty: there are no integer formats, or some
+  // whose names say it.
   std::string granularity{};
   std::string range{};      // "minmax", "percentile=99.9", "mse"; empty: no integer formats
   bool asymmetric = false;  // int8 and int4 have a zero point

@@ -236,7 +236,7 @@ std::string facts(const QuantReport& report) {
 std::string shown_line(const QuantReport& report) {
   const size_t shown = shown_tensors(report).size();
   if (report.top <= 0 || shown == report.tensors.size()) return "";
-  return paragraph("Shown", fmt::format("the {} worst of {} matrices, by the lowest SQNR", shown,
+  return paragraph("Shown", fmt::format("{} of {} matrices, the lowest SQNR first", shown,
                                         report.tensors.size()));
 }
 

@@ -23,12 +23,6 @@ std::vector<std::string> split(std::string_view text) {
   return parts;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 struct Scales {
   Granularity granularity = Granularity::kChannel;
   int64_t group = 0;
@@ -102,13 +96,16 @@ class RequestReader {
   void add_format(const std::string& name) {
     const std::optional<DType> named = parse_dtype(name);
     if (!named || !quant_scheme(*named)) {
-      return refuse("--to",
-                    named ? fmt::format("the error of {} cannot be measured here", name_of(*named))
-                          : fmt::format("{} is no format", in_quotes(name)),
-                    "these can: " + joined(measurable_formats()));
+      return refuse(
+          "--to",
+          named ? fmt::format("the error of {} cannot be measured here", name_of(*named))
+                : fmt::format("{} is no format", in_quotes(name)),
+          "these can: f16, bf16, Q8_0, Q4_0, int8 and int4, also with their scales in the "
+          "name: int8_tensor, int4_g64, int4_g128_zp");
     }
     const bool is_bare = *named == DType::kInt8 || *named == DType::kInt4;
     bare_ = bare_ || is_bare;
+    named_ = named_ || (!is_bare && quant_scheme(*named)->method == QuantScheme::Method::kInteger);
     const std::optional<DType> dtype = is_bare ? with_scales(*named) : named;
     if (!dtype) return;
     if (std::ranges::find(plan_.schemes, *dtype, &QuantScheme::dtype) != plan_.schemes.end()) {
@@ -135,7 +132,7 @@ class RequestReader {
     const bool integers = std::ranges::any_of(plan_.schemes, [](const QuantScheme& scheme) {
       return scheme.method == QuantScheme::Method::kInteger;
     });
-    if (bare_) plan_.granularity = request_.granularity;
+    if (bare_ && !named_) plan_.granularity = request_.granularity;
     if (integers) plan_.range = request_.range;
     plan_.asymmetric = bare_ && request_.asymmetric;
     const QuantRequest usual;
@@ -153,7 +150,8 @@ class RequestReader {
   QuantPlan plan_{};
   Diagnostics problems_{};
   std::optional<Scales> scales_{};
-  bool bare_ = false;
+  bool bare_ = false;   // int8 or int4 is among the formats
+  bool named_ = false;  // an integer format whose name says its scales is
   bool group_refused_ = false;
 };
 

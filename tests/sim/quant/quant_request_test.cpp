@@ -38,6 +38,9 @@ TEST(QuantRequestTest, GranularityAndZeroPointChangeBareIntegersAlone) {
   EXPECT_THAT(formats_of({.to = "int8,int4_tensor", .asymmetric = true}),
               ElementsAre("int8_channel_zp", "int4_tensor"));
   EXPECT_THAT(formats_of({.to = "int4", .granularity = "tensor"}), ElementsAre("int4_tensor"));
+  // One word for all integers is there only when they are alike.
+  EXPECT_EQ(read_quant_request({.to = "int4,q4_0"})->granularity, "channel");
+  EXPECT_EQ(read_quant_request({.to = "int4,int4_g64"})->granularity, "");
 }
 
 TEST(QuantRequestTest, Ranges) {
@@ -62,7 +65,8 @@ TEST(QuantRequestTest, EveryProblemByItsFlag) {
   EXPECT_THAT(problems_of({.to = ""}), HasSubstr("error: --to: \"\" is no format"));
   EXPECT_THAT(problems_of({.to = "q4_k"}),
               HasSubstr("error: --to: the error of Q4_K cannot be measured here"));
-  EXPECT_THAT(problems_of({.to = "q4_k"}), HasSubstr("these can: f16, bf16, int8, int4, Q8_0"));
+  EXPECT_THAT(problems_of({.to = "q4_k"}),
+              HasSubstr("these can: f16, bf16, Q8_0, Q4_0, int8 and int4"));
   EXPECT_THAT(problems_of({.to = "int8,q4_0,int8"}), HasSubstr("int8 is asked for twice"));
   EXPECT_THAT(problems_of({.to = "int8,int8_g64", .granularity = "group=64"}),
               HasSubstr("int8_g64 is asked for twice"));
