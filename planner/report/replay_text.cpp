@@ -30,17 +30,17 @@ Cell result_of(const ReplayReport& report) {
 
 std::vector<Cell> row_of(const ReplayReport& report) {
   const ReplayStep* worst = worst_step(report);
-  return {
-      {one_line(report.strategy)},
-      {format_bytes(report.predicted_peak)},
-      {format_bytes(report.measured_peak)},
-      {signed_percent(relative_error(report)), peak_is_close(report) ? Tint::kNone : Tint::kBad},
-      {worst != nullptr ? format_signed_bytes(error_of(*worst)) : "-",
-       steps_are_close(report) ? Tint::kNone : Tint::kBad},
-      report.end == ReplayEnd::kCompleted ? match_or_differ(report.outputs_match) : Cell{"-"},
-      {format_bytes(report.bytes_read)},
-      {format_duration(report.wall)},
-      result_of(report)};
+  return {{one_line(report.strategy)},
+          {format_bytes(report.predicted_peak)},
+          {format_bytes(report.measured_peak)},
+          {report.steps.empty() ? "-" : signed_percent(relative_error(report)),
+           peak_is_close(report) ? Tint::kNone : Tint::kBad},
+          {worst != nullptr ? format_signed_bytes(error_of(*worst)) : "-",
+           steps_are_close(report) ? Tint::kNone : Tint::kBad},
+          report.end == ReplayEnd::kCompleted ? match_or_differ(report.outputs_match) : Cell{"-"},
+          {format_bytes(report.bytes_read)},
+          {format_duration(report.wall)},
+          result_of(report)};
 }
 
 Table table_of(std::span<const ReplayReport> reports) {

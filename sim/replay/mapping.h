@@ -17,6 +17,7 @@ namespace tidemark {
 struct AddressRange {
   uintptr_t lower = 0;
   uintptr_t upper = 0;
+  bool operator==(const AddressRange&) const = default;
 };
 
 enum class Fault {

@@ -1,12 +1,14 @@
 #include "sim/replay/resident.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <numeric>
 #include <system_error>
 
 namespace tidemark {
@@ -80,7 +82,33 @@ ResidentReader::ResidentReader() : file_(::open("/proc/self/smaps", O_RDONLY | O
 
 ResidentReader::~ResidentReader() { ::close(file_); }
 
+std::optional<Bytes> resident_by_mincore(std::span<const AddressRange> ranges,
+                                         std::vector<unsigned char>& answer) {
+  const auto page = static_cast<uintptr_t>(page_size().count());
+  int64_t pages = 0;
+  for (const AddressRange& range : ranges) {
+    const uintptr_t size = range.upper - range.lower;
+    if (size == 0) continue;
+    answer.resize(std::max<size_t>(answer.size(), size / page + 1));
+    if (::mincore(reinterpret_cast<void*>(range.lower), size, answer.data()) != 0) {
+      return std::nullopt;
+    }
+    const auto end = answer.begin() + static_cast<std::ptrdiff_t>(size / page);
+    pages += std::accumulate(answer.begin(), end, int64_t{0},
+                             [](int64_t sum, unsigned char byte) { return sum + (byte & 1); });
+  }
+  return page_size() * pages;
+}
+
 Bytes ResidentReader::resident(std::span<const AddressRange> ranges) {
+  if (std::equal(ranges.begin(), ranges.end(), last_.begin(), last_.end())) {
+    if (const auto bytes = resident_by_mincore(ranges, answer_)) return *bytes;
+  }
+  last_.assign(ranges.begin(), ranges.end());
+  return rss(ranges);
+}
+
+Bytes ResidentReader::rss(std::span<const AddressRange> ranges) {
   size_t length = 0;
   while (true) {
     if (length == text_.size()) text_.resize(2 * text_.size());

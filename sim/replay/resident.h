@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "planner/base/bytes.h"
 #include "sim/replay/mapping.h"
@@ -17,6 +18,13 @@ namespace tidemark {
 //   Rss:                   8 kB
 Bytes resident_in_smaps(std::string_view smaps, std::span<const AddressRange> ranges);
 
+// Pages of the ranges that are in memory, asked of mincore(2): a page is there or it is not, and no
+// account of it is read, which is quicker. None when part of a range is not mapped. `answer` is
+// room for one byte a page, kept by the caller.
+std::optional<Bytes> resident_by_mincore(std::span<const AddressRange> ranges,
+                                         std::vector<unsigned char>& answer);
+
+// Rss where the mappings are not those of the time before; mincore as long as they are the same.
 class ResidentReader {
  public:
   ResidentReader();  // throws std::system_error
@@ -27,8 +35,13 @@ class ResidentReader {
   Bytes resident(std::span<const AddressRange> ranges);
 
  private:
+  Bytes rss(std::span<const AddressRange> ranges);
+
   int file_ = -1;
-  std::string text_{};  // kept, so that measuring allocates nothing
+  // Kept, so that measuring allocates nothing.
+  std::string text_{};
+  std::vector<AddressRange> last_{};
+  std::vector<unsigned char> answer_{};
 };
 
 // Forgets the peak so far. False where that is not allowed.

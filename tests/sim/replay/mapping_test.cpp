@@ -48,6 +48,23 @@ TEST(MappingTest, IsReleasedWhenItGoesAndOnlyThen) {
   EXPECT_EQ(reader.resident(std::array{range}), Bytes{});
 }
 
+TEST(MappingTest, BothWaysOfCountingAgree) {
+  ResidentReader reader;
+  std::vector<unsigned char> answer;
+  Mapping mapping(page_size() * 2000, Fault::kOnTouch);
+  const std::array ranges{mapping.range()};
+  for (const size_t page : {0U, 1U, 700U, 1999U}) {
+    mapping.bytes()[page * static_cast<size_t>(page_size().count())] = std::byte{1};
+    const std::array other{AddressRange{}, mapping.range()};
+    const Bytes rss = ResidentReader().resident(ranges);
+    EXPECT_EQ(resident_by_mincore(ranges, answer), rss);
+    EXPECT_EQ(reader.resident(ranges), rss);
+    EXPECT_EQ(reader.resident(other), rss);
+  }
+  mapping = Mapping();
+  EXPECT_EQ(resident_by_mincore(ranges, answer), std::nullopt);
+}
+
 TEST(ResidentInSmapsTest, AddsTheMappingsInsideTheRanges) {
   const std::string_view smaps =
       "1000-3000 rw-p 00000000 00:00 0 \nSize:   8 kB\nRss:                   8 kB\nPss: 3 kB\n"

@@ -142,7 +142,7 @@ TEST(ShiftTest, TheReplayNamesTheTensorAndFails) {
     ++tried;
     const std::vector<ReplayReport> reports =
         testing::replay_all(testing::under_all_strategies(tiny_scenario()), {.shift = shift});
-    ASSERT_EQ(reports.size(), 3U);
+    ASSERT_EQ(reports.size(), strategies().size());
     for (const ReplayReport& report : reports) {
       ASSERT_TRUE(report.corruption.has_value()) << tensor;
       EXPECT_FALSE(report.corruption->tensor.empty());

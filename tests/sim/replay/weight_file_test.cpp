@@ -47,8 +47,7 @@ TEST(WeightFileTest, HoldsTensorAfterTensorWithoutGaps) {
   EXPECT_EQ(weights.layout.extent(UnitId(0)), (Interval<Bytes>{Bytes{}, Bytes::of(10'200)}));
   EXPECT_EQ(weights.layout.extent(UnitId(1)).lower, Bytes::of(10'200));
   EXPECT_EQ(weights.layout.extent(UnitId(3)).upper, plan.weights.bytes);
-  const WeightPlace& gain =
-      weights.layout.place(plan.weights.find(WeightRole::kAttentionNorm, 1));
+  const WeightPlace& gain = weights.layout.place(plan.weights.find(WeightRole::kAttentionNorm, 1));
   EXPECT_EQ(gain.unit, UnitId(2));
   EXPECT_EQ(gain.offset, 0U);
   EXPECT_EQ(gain.bytes, 32U * 4U);
