@@ -10,6 +10,7 @@
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
 #include "planner/report/sections.h"
+#include "planner/report/stage_text.h"
 #include "planner/report/writers.h"
 
 namespace tidemark {
@@ -107,6 +108,9 @@ Table comparison_table(std::span<const SimReport> reports) {
   const auto cached = [](const SimReport& r) { return r.cache_hits > 0 || r.cache_misses > 0; };
   const bool any_cached = std::any_of(reports.begin(), reports.end(), cached);
   if (any_cached) add_columns(table, {"hit/miss"});
+  const auto metered = [](const SimReport& r) { return r.energy.has_value(); };
+  const bool any_metered = std::any_of(reports.begin(), reports.end(), metered);
+  if (any_metered) add_columns(table, {"energy"});
   for (const SimReport& report : reports) {
     std::vector<Cell> row = label_cells(report, labels);
     const bool completed = report.outcome == SimOutcome::kCompleted;
@@ -120,6 +124,9 @@ Table comparison_table(std::span<const SimReport> reports) {
     if (any_cached) {
       row.push_back(
           {cached(report) ? fmt::format("{}/{}", report.cache_hits, report.cache_misses) : "-"});
+    }
+    if (any_metered) {
+      row.push_back({report.energy ? format_energy(report.energy->total()) : "-"});
     }
     table.rows.push_back(std::move(row));
   }

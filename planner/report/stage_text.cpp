@@ -39,7 +39,8 @@ std::string three_digits(double amount) {
   return fmt::format("{:.{}f}", amount, decimals);
 }
 
-// "7.76 J", "60.0 mJ".
+}  // namespace
+
 std::string format_energy(int64_t microjoules) {
   constexpr double kPerJoule = 1e6;
   constexpr double kPerMillijoule = 1e3;
@@ -48,8 +49,6 @@ std::string format_energy(int64_t microjoules) {
   if (amount >= kPerMillijoule) return three_digits(amount / kPerMillijoule) + " mJ";
   return fmt::format("{} uJ", microjoules);
 }
-
-}  // namespace
 
 std::string_view compute_limited_by(const StageFacts& stages) {
   const auto waits = waits_of(stages);

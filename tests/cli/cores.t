@@ -52,3 +52,10 @@ Events
       238 ms  swap: other apps, 2 : 1: 4.00 GiB of them free 2.00 GiB
       918 ms  killed: lmkd, critical stall: 4.90 GiB of its own over 4.83 GiB
 Estimates  of the device, not measured or published: app_available, memory_bandwidth, compute,
+
+# Which strategy draws least.
+$ tidemark simulate tinyllama-1.1b --quant Q8_0 --device ./metered.yaml --strategy resident,layerwise,double-buffer --generate 8 | grep -A3 '^  strategy'
+  strategy       outcome        peak  peak at              TTFT  tok/s      read   stall  energy
+  resident       completed  1.17 GiB  loading weights    572 ms   37.8  1.09 GiB  369 ms  1.37 J
+  layerwise      completed   152 MiB  prefill 0, output  572 ms   2.53  8.71 GiB  2.95 s  2.50 J
+  double-buffer  completed   218 MiB  prefill 0, output  371 ms   2.71  8.71 GiB  2.56 s  2.41 J
