@@ -29,9 +29,9 @@ Events
       8.52 s  action: shorten-context: generation stops after 222 tokens
 Estimates  of the device, not measured or published: app_available, memory_bandwidth, compute,
 
-# Each is an instant of the trace.
+# Each is an instant of the trace, beside the progress of loading.
 $ tidemark simulate minicpm-2b --quant int4 --strategy block-cache --cache-size "1.3 GB" --budget "2.9 GB" --generate 4 --adapt shrink-cache --quiet --trace trace.json -o report.txt
-$ grep '"ph":"i"' trace.json
+$ grep '"ph":"i"' trace.json | grep -v progress
 {"ph":"i","pid":1,"ts":690477.750,"s":"p","name":"memory state","args":{"detail":"approaching limit"}},
 {"ph":"i","pid":1,"ts":983500.082,"s":"p","name":"action","args":{"detail":"shrink-cache: 1006 MiB instead of 1.21 GiB"}},
 {"ph":"i","pid":1,"ts":983500.082,"s":"p","name":"memory state","args":{"detail":"ok"}},
