@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kMostCores = 1024;
 constexpr size_t kMostGroups = 16;
 constexpr double kMostGhz = 100.0;
+constexpr int64_t kMostOfOneCore = 100'000'000'000'000;  // sums over all cores stay within 63 bits
 constexpr double kMostRatio = 1000.0;
 constexpr double kThousand = 1000.0;
 constexpr double kMostEnergy = 1e9;  // a microjoule each, a megawatt: slips beyond
@@ -85,6 +86,10 @@ std::optional<CoreGroup> read_group(YamlMap& entry) {
   group.ghz = read_ghz(entry);
   if (entry.has("memory_bandwidth")) group.memory_bandwidth = entry.bandwidth("memory_bandwidth");
   if (entry.has("storage_read")) group.storage_read = entry.bandwidth("storage_read");
+  if (group.rate.count() > kMostOfOneCore) entry.error("rate", "is more than 100 TOPS of one core");
+  if (group.memory_bandwidth && group.memory_bandwidth->count() > kMostOfOneCore) {
+    entry.error("memory_bandwidth", "is more than 100 TB/s of one core");
+  }
   group.is_estimate = read_mark(entry);
   entry.finish();
   if (!kind) return std::nullopt;
