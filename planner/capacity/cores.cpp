@@ -76,9 +76,9 @@ int64_t count_cores(const std::vector<CoreGroup>& cores, std::optional<CoreKind>
 
 DeviceSpec on_cores(DeviceSpec device, const CoreUse& use) {
   const std::vector<CoreGroup> used = in_use(device.cores, use);
-  if (used.empty()) return device;
   const int64_t amount = operations_of(used);
   const int64_t whole = operations_of(device.cores);
+  if (used.empty() || whole == 0) return device;
   device.compute = part_of(device.compute, amount, whole);
   for (ComputeRate& row : device.compute_rates) row.rate = part_of(row.rate, amount, whole);
   device.memory_bandwidth = drawn_by(used, device.memory_bandwidth);
