@@ -7,6 +7,7 @@
 
 #include "planner/base/check.h"
 #include "sim/kernels/block_loops.h"
+#include "sim/kernels/parallel.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
@@ -62,45 +63,52 @@ int32_t int4_dot(std::span<const std::byte> row, std::span<const int8_t> x) {
   return dot;
 }
 
-// Calls prepare(row) -> store(t, x row) for every row of the weights and every token.
+// Calls prepare(row) -> product(place of the output, x row) for every row of the weights and every
+// token.
 template <typename Prepare>
 void for_each_row(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
-                  std::span<const std::byte> weights, Prepare prepare) {
+                  std::span<const std::byte> weights, const GemmOptions& options,
+                  const Prepare& prepare) {
+  constexpr int64_t kRowsAtATime = 64;
   const int64_t row_bytes = row_format_bytes(format, shape.columns);
-  for (int64_t n = 0; n < shape.rows; ++n) {
-    const auto product = prepare(row_of(weights, n, row_bytes));
-    for (int64_t t = 0; t < shape.tokens; ++t) {
-      product(static_cast<size_t>(t * shape.rows + n), row_of(x, t, shape.columns));
+  for_each_part(shape.rows, kRowsAtATime, options.threads, [&](int64_t first, int64_t count) {
+    for (int64_t n = first; n < first + count; ++n) {
+      const auto product = prepare(row_of(weights, n, row_bytes));
+      for (int64_t t = 0; t < shape.tokens; ++t) {
+        product(static_cast<size_t>(t * shape.rows + n), row_of(x, t, shape.columns));
+      }
     }
-  }
+  });
 }
 
 }  // namespace
 
 void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
-                      std::span<const std::byte> weights, float scale_in, std::span<float> out) {
+                      std::span<const std::byte> weights, float scale_in, std::span<float> out,
+                      const GemmOptions& options) {
   check_operands(format, shape, x, weights, out.size());
-  if (format == RowFormat::kInt8) return matmul_f32(shape, x, weights, scale_in, out);
+  if (format == RowFormat::kInt8) return matmul_f32(shape, x, weights, scale_in, out, options);
   if (format == RowFormat::kInt4) {
-    return for_each_row(format, shape, x, weights, [&](auto row) {
+    return for_each_row(format, shape, x, weights, options, [&](auto row) {
       const double factor = double{scale_in} * double{stored_scale(row)};
       return [out, row, factor](size_t place, auto values) {
         out[place] = static_cast<float>(int4_dot(row, values) * factor);
       };
     });
   }
-  for_each_row(format, shape, x, weights, [&](auto row) {
+  for_each_row(format, shape, x, weights, options, [&](auto row) {
     return
         [=](size_t place, auto values) { out[place] = block_sum(format, row, values) * scale_in; };
   });
 }
 
 void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
-                     std::span<const std::byte> weights, Scales scales, std::span<int8_t> out) {
+                     std::span<const std::byte> weights, Scales scales, std::span<int8_t> out,
+                     const GemmOptions& options) {
   check_operands(format, shape, x, weights, out.size());
-  if (format == RowFormat::kInt8) return matmul_s8(shape, x, weights, scales, out);
+  if (format == RowFormat::kInt8) return matmul_s8(shape, x, weights, scales, out, options);
   if (format == RowFormat::kInt4) {
-    return for_each_row(format, shape, x, weights, [&](auto row) {
+    return for_each_row(format, shape, x, weights, options, [&](auto row) {
       const double real = double{scales.in} * double{stored_scale(row)} / double{scales.out};
       return [out, row, factor = quantize_multiplier(real)](size_t place, auto values) {
         out[place] = requantize(int4_dot(row, values), factor);
@@ -108,7 +116,7 @@ void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const
     });
   }
   const auto factor = static_cast<float>(double{scales.in} / double{scales.out});
-  for_each_row(format, shape, x, weights, [&](auto row) {
+  for_each_row(format, shape, x, weights, options, [&](auto row) {
     return [=](size_t place, auto values) {
       out[place] = round_to_s8(block_sum(format, row, values) * factor);
     };
@@ -123,7 +131,7 @@ void block_matmul_f32_reference(RowFormat format, const MatMulShape& shape,
   const bool blocks = format == RowFormat::kQ8_0 || format == RowFormat::kQ4_0;
   const int64_t group = blocks ? kBlockValues : shape.columns;  // values that share a scale
   std::vector<int8_t> unpacked(static_cast<size_t>(shape.columns));
-  for_each_row(format, shape, x, weights, [&](auto row) {
+  for_each_row(format, shape, x, weights, {}, [&](auto row) {
     unpack_row(format, row, unpacked);
     return [&, row](size_t place, auto values) {
       Lanes lanes{};

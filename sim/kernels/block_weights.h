@@ -13,7 +13,8 @@
 //
 // The order of the float sums is part of the definition, so every level of isa.h gives the same
 // bits: vector units add eight blocks at once, a lane each. Memory is read once for each token, a
-// row at a time: meant for one and few tokens. No scratch. K is at most kMaxReduced (matmul.h).
+// row at a time: meant for one and few tokens. Threads divide the rows. No scratch. K is at most
+// kMaxReduced (matmul.h).
 #pragma once
 
 #include <cstddef>
@@ -21,16 +22,19 @@
 #include <span>
 
 #include "sim/kernels/block_rows.h"
+#include "sim/kernels/gemm.h"
 #include "sim/kernels/matmul.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {
 
 void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
-                      std::span<const std::byte> weights, float scale_in, std::span<float> out);
+                      std::span<const std::byte> weights, float scale_in, std::span<float> out,
+                      const GemmOptions& options = {});
 
 void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
-                     std::span<const std::byte> weights, Scales scales, std::span<int8_t> out);
+                     std::span<const std::byte> weights, Scales scales, std::span<int8_t> out,
+                     const GemmOptions& options = {});
 
 // The same by the definition, each row unpacked and its blocks multiplied by Eigen. Allocates; for
 // tests and for checking a replay.

@@ -111,20 +111,32 @@ ConvScratchSizes conv_scratch_sizes(const ImageShape& in, const Window& window, 
           .sums = checked_mul(kConvTile + kConvTableRows, outputs)};
 }
 
+namespace {
+
+// All but the output.
+void check_operands(const ImageShape& in, std::span<const int8_t> x, const Filters& filters,
+                    const ConvSettings& settings, const ConvScratch& scratch) {
+  const int64_t columns = window_values(in, settings.window);
+  const int64_t outputs = std::ssize(filters.values) / columns;
+  const ConvScratchSizes sizes = conv_scratch_sizes(in, settings.window, outputs);
+  check(outputs > 0, "there are filters");
+  check_shape(filters.values.size(), {outputs, columns}, "filters are [O, KH, KW, C]");
+  check_shape(x.size(), {in.batch, in.height, in.width, in.channels}, "x is [N, H, W, C]");
+  check(std::ssize(scratch.rows) >= sizes.rows && std::ssize(scratch.sums) >= sizes.sums,
+        "scratch holds a tile");
+  check_filters(filters, settings.layer, outputs);
+}
+
+}  // namespace
+
 void conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filters,
             const ConvSettings& settings, const ConvScratch& scratch, std::span<int8_t> out) {
   const int64_t columns = window_values(in, settings.window);
   const int64_t outputs = std::ssize(filters.values) / columns;
   const ImageShape shape = window_output(in, settings.window, outputs);
-  const ConvScratchSizes sizes = conv_scratch_sizes(in, settings.window, outputs);
-  check(outputs > 0, "there are filters");
-  check_shape(filters.values.size(), {outputs, columns}, "filters are [O, KH, KW, C]");
-  check_shape(x.size(), {in.batch, in.height, in.width, in.channels}, "x is [N, H, W, C]");
+  check_operands(in, x, filters, settings, scratch);
   check_shape(out.size(), {shape.batch, shape.height, shape.width, outputs},
               "out is [N, OH, OW, O]");
-  check(std::ssize(scratch.rows) >= sizes.rows && std::ssize(scratch.sums) >= sizes.sums,
-        "scratch holds a tile");
-  check_filters(filters, settings.layer, outputs);
   const auto table = scratch.sums.first(static_cast<size_t>(kConvTableRows * outputs));
   const ChannelStep step = channel_step(filters, settings.layer, columns, table);
   const WeightRows weights{.bytes = std::as_bytes(filters.values),

@@ -28,7 +28,7 @@ inline constexpr int64_t kConvTableRows = 4;  // numbers kept for each output ch
 struct ConvSettings {
   Window window{};
   AffineLayer layer{};
-  int threads = 1;  // output channels are divided among so many
+  int threads = 1;  // conv: output channels are divided among so many; depthwise: pixels
 };
 
 // Lent by the caller; sizes by conv_scratch_sizes.

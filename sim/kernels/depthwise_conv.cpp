@@ -6,6 +6,7 @@
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
 #include "sim/kernels/isa.h"
+#include "sim/kernels/parallel.h"
 #include "sim/kernels/rows.h"
 #include "sim/kernels/scale_loops.h"
 
@@ -13,6 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t kChannelTile = 64;
+constexpr int64_t kPixelsAtATime = 256;  // a thread's
 
 using Sums = std::array<int32_t, kChannelTile>;
 
@@ -136,16 +138,18 @@ void depthwise_conv2d(const ImageShape& in, std::span<const int8_t> x, const Fil
   for (int64_t first = 0; first < layout.outputs; first += kChannelTile) {
     const int64_t count = std::min(kChannelTile, layout.outputs - first);
     const ChannelStep step = channel_step(filters, settings.layer, {first, count}, table);
-    for (int64_t p = 0; p < in.batch * area; ++p) {
-      const Tile tile{.image = p / area,
-                      .oy = p % area / layout.grid.x.out,
-                      .ox = p % layout.grid.x.out,
-                      .first = first,
-                      .count = count};
-      const Sums sums = sum_taps(layout, x, filters, settings.layer.in.zero_point, tile);
-      const auto to = row_of(out, p, layout.outputs).subspan(static_cast<size_t>(first));
-      finish_channels(step, sums.data(), count, to.data());
-    }
+    for_each_part(in.batch * area, kPixelsAtATime, settings.threads, [&](int64_t from, int64_t n) {
+      for (int64_t p = from; p < from + n; ++p) {
+        const Tile tile{.image = p / area,
+                        .oy = p % area / layout.grid.x.out,
+                        .ox = p % layout.grid.x.out,
+                        .first = first,
+                        .count = count};
+        const Sums sums = sum_taps(layout, x, filters, settings.layer.in.zero_point, tile);
+        const auto to = row_of(out, p, layout.outputs).subspan(static_cast<size_t>(first));
+        finish_channels(step, sums.data(), count, to.data());
+      }
+    });
   }
 }
 

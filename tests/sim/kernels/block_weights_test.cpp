@@ -244,6 +244,21 @@ TEST(BlockWeightsTest, ScalesThatAreNotFiniteReadAsZero) {
   }
 }
 
+TEST(BlockWeightsTest, LawThreadsChangeNothing) {
+  testing::Inputs inputs(11);
+  for (const RowFormat format : kFormats) {
+    Case c{.format = format, .shape = {2, 100, 300}};  // several parts of 64 rows
+    c.x = inputs.values(200);
+    c.weights = random_rows(inputs, format, 300, 100);
+    std::vector<float> real(c.outputs());
+    std::vector<int8_t> rounded(c.outputs());
+    block_matmul_f32(format, c.shape, c.x, c.weights, 0.5F, real, {.threads = 3});
+    block_matmul_s8(format, c.shape, c.x, c.weights, {0.5F, 99.0F}, rounded, {.threads = 3});
+    EXPECT_EQ(real, floats(c, 0.5F));
+    EXPECT_EQ(rounded, bytes(c, {0.5F, 99.0F}));
+  }
+}
+
 TEST(BlockWeightsTest, WeightsMayBeginAnywhere) {
   testing::Inputs inputs(7);
   for (const RowFormat format : kFormats) {

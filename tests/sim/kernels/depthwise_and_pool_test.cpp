@@ -49,6 +49,19 @@ TEST(DepthwiseConvTest, LawEqualsReferenceAndDefinitionAtEveryLevel) {
   }));
 }
 
+TEST(DepthwiseConvTest, ThreadsChangeNothing) {
+  testing::Inputs inputs(5);
+  ConvCase c = testing::random_conv(inputs, 1, 90);
+  c.settings.window = {.height = 3, .width = 3, .padding = Padding::kSame};
+  c.in = {.batch = 2, .height = 20, .width = 20, .channels = c.outputs};  // 800 pixels: four parts
+  c.x = inputs.values(800 * c.outputs);
+  c.values = inputs.values(9 * c.outputs);
+  const auto alone = convolved(c);
+  c.settings.threads = 3;
+  EXPECT_EQ(convolved(c), alone);
+  EXPECT_EQ(alone, testing::conv_by_definition(c));
+}
+
 TEST(DepthwiseConvTest, BadShapesAreABug) {
   ConvCase c;
   c.in.channels = 2;
