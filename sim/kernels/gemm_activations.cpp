@@ -1,7 +1,6 @@
 #include "sim/kernels/gemm_activations.h"
 
 #include <algorithm>
-#include <cstring>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -123,12 +122,12 @@ void Activations::choose_narrow([[maybe_unused]] const WeightFacts& facts) {
 }
 
 void Activations::lay_out() {
-  const auto length = static_cast<size_t>(columns_);
   switch (layout_) {
     case Layout::kPlain:
       return;
     case Layout::kSigned:
-      lay_out_rows<int8_t>([&](const int8_t* from, int8_t* to) { std::memcpy(to, from, length); });
+      lay_out_rows<int8_t>(
+          [&](const int8_t* from, int8_t* to) { std::copy_n(from, columns_, to); });
       return;
     case Layout::kUnsigned:
       lay_out_rows<uint8_t>(
