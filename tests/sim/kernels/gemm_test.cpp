@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <memory>
@@ -121,6 +123,34 @@ std::vector<int32_t> product_by_blocks(const Case& c, int threads = 1) {
   return out;
 }
 
+// Bytes that end where memory that may not be touched begins: reading one more ends the program,
+// whatever instruction reads it.
+class BeforeAWall {
+ public:
+  explicit BeforeAWall(std::span<const std::byte> bytes) : size_(bytes.size()) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    open_ = (size_ / page + 1) * page;
+    begin_ =
+        mmap(nullptr, open_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(begin_ != MAP_FAILED && mprotect(end(), page, PROT_NONE) == 0, "a wall stands");
+    whole_ = open_ + page;
+    std::ranges::copy(bytes, end() - size_);
+  }
+  ~BeforeAWall() { munmap(begin_, whole_); }
+  BeforeAWall(const BeforeAWall&) = delete;
+  BeforeAWall& operator=(const BeforeAWall&) = delete;
+
+  std::span<const std::byte> bytes() const { return {end() - size_, size_}; }
+
+ private:
+  std::byte* end() const { return static_cast<std::byte*>(begin_) + open_; }
+
+  size_t size_ = 0;
+  size_t open_ = 0;
+  size_t whole_ = 0;
+  void* begin_ = nullptr;
+};
+
 class GemmTest : public ::testing::TestWithParam<Isa> {
  protected:
   IsaHold hold_{GetParam()};
@@ -197,6 +227,19 @@ TEST_P(GemmTest, LawEveryWayEqualsTheDefinition) {
     RC_ASSERT(product(c) == expected);
     RC_ASSERT(packed_product(c) == expected);
     RC_ASSERT(product_by_blocks(c) == expected);
+  }));
+}
+
+TEST_P(GemmTest, LawNothingPastTheEndIsRead) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const Case c = random_case(inputs);
+    const BeforeAWall weights(c.bytes);
+    const BeforeAWall x(std::as_bytes(std::span(c.x)));
+    const std::span values(reinterpret_cast<const int8_t*>(x.bytes().data()), c.x.size());
+    std::vector<int32_t> out(c.outputs());
+    gemm_s32(c.tokens, values, {weights.bytes(), c.rows, c.columns, c.stride}, out);
+    RC_ASSERT(out == by_definition(c));
   }));
 }
 
