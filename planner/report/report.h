@@ -310,7 +310,7 @@ struct SimReport {
   Duration stall{};                  // compute waiting
   StallFacts stalls{};
   StageFacts stages{};
-  std::optional<EnergyFacts> energy{};  // where the device gives figures
+  std::optional<EnergyFacts> energy{};       // where the device gives figures
   std::optional<IntervalFacts> intervals{};  // undefined below two tokens
   std::optional<ServingFacts> serving{};     // several requests only
   std::optional<PrefetchFacts> prefetch{};
