@@ -14,6 +14,8 @@
 namespace tidemark {
 namespace {
 
+constexpr const char* kExpertCache = "--expert-cache";
+
 class Checks {
  public:
   Checks(const Scenario& scenario, Diagnostics& problems)
@@ -56,41 +58,48 @@ void check_processes(const Scenario& scenario, Checks& checks) {
   }
 }
 
-void check_experts(const Scenario& scenario, const MemoryPlan& plan, Checks& checks) {
-  const ResidencyChoices& choices = scenario.residency;
-  constexpr const char* kFlag = "--expert-cache";
-  if (!choices.caches_experts() || !checks.has_strategy(kFlag, StrategyKind::kResident)) return;
-  const std::optional<ExpertUnits> experts = expert_units(scenario, plan);
-  if (!experts) {
-    return checks.refuse(kFlag, scenario.model.name + " has no experts, or layers of several kinds",
-                         "name a mixture, such as qwen3-30b-a3b");
-  }
-  if (choices.is_split() || choices.rows) {
-    checks.refuse(kFlag, "is not simulated together with --split or --hot-rows",
-                  "give one of them");
-  }
-  if (scenario.n_seq > 1) {
-    checks.refuse(kFlag, "routing is that of one sequence after another token by token",
-                  "leave --parallel out");
-  }
-  if (scenario.cache.policy == CachePolicy::kPinned) {
-    checks.refuse(kFlag, "which experts to pin is not known in advance",
-                  "choose another --cache-policy");
-  }
-  const int64_t used = experts->routing.n_used;
+// Room for what one token uses, at least.
+void check_expert_room(const ResidencyChoices& choices, const ExpertUnits& experts,
+                       Checks& checks) {
+  const int64_t used = experts.routing.n_used;
   if (choices.expert_slots > 0 &&
-      (choices.expert_slots < used || choices.expert_slots > experts->routing.n_expert)) {
+      (choices.expert_slots < used || choices.expert_slots > experts.routing.n_expert)) {
     checks.refuse(
-        kFlag, fmt::format("{} slots a layer", choices.expert_slots),
-        fmt::format("from the {} experts a token uses to all {}", used, experts->routing.n_expert));
+        kExpertCache, fmt::format("{} slots a layer", choices.expert_slots),
+        fmt::format("from the {} experts a token uses to all {}", used, experts.routing.n_expert));
   }
-  const Bytes least = experts->largest() * used;
+  const Bytes least = experts.largest() * used;
   if (choices.expert_bytes > Bytes{} && choices.expert_bytes < least) {
-    checks.refuse(kFlag,
+    checks.refuse(kExpertCache,
                   fmt::format("{} is too small for the {} experts a token uses",
                               format_bytes_exact(choices.expert_bytes), used),
                   fmt::format("at least {}", format_bytes_exact(least)));
   }
+}
+
+void check_experts(const Scenario& scenario, const MemoryPlan& plan, Checks& checks) {
+  const ResidencyChoices& choices = scenario.residency;
+  if (!choices.caches_experts() || !checks.has_strategy(kExpertCache, StrategyKind::kResident))
+    return;
+  const std::optional<ExpertUnits> experts = expert_units(scenario, plan);
+  if (!experts) {
+    return checks.refuse(kExpertCache,
+                         scenario.model.name + " has no experts, or layers of several kinds",
+                         "name a mixture, such as qwen3-30b-a3b");
+  }
+  if (choices.is_split() || choices.rows) {
+    checks.refuse(kExpertCache, "is not simulated together with --split or --hot-rows",
+                  "give one of them");
+  }
+  if (scenario.n_seq > 1) {
+    checks.refuse(kExpertCache, "routing is that of one sequence after another token by token",
+                  "leave --parallel out");
+  }
+  if (scenario.cache.policy == CachePolicy::kPinned) {
+    checks.refuse(kExpertCache, "which experts to pin is not known in advance",
+                  "choose another --cache-policy");
+  }
+  check_expert_room(choices, *experts, checks);
   if (scenario.cache.policy != CachePolicy::kNextUse) return;
   const int64_t accesses = expert_accesses(scenario, plan);
   if (accesses > kMostAnnouncedVisits) {

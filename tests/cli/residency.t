@@ -32,6 +32,11 @@ Cache      7 hits, 337 misses, hit rate 0.02, 298 evictions
 Cache      343 hits, 1 misses, hit rate 1.00, 298 evictions; 336 prefetched, 289 of them late, 0
 Cache      343 hits, 1 misses, hit rate 1.00, 298 evictions; 336 prefetched, 283 of them late, 0
 
+# Memory that is given up costs what was fetched.
+$ tidemark simulate minicpm-2b --quant int4 --strategy block-cache --cache-policy lfu --cache-size "1.3 GB" --budget "2.9 GB" --generate 4 --adapt shrink-cache --prefetch 16 | grep -A 1 '^Cache'
+Cache      171 hits, 1 misses, hit rate 0.99, 143 evictions; 173 prefetched, 114 of them late, 8
+           lost
+
 # A mixture's experts in a run: N of each layer, or so much in all.
 $ tidemark simulate qwen3-30b-a3b --quant int4 --device oneplus-12r --expert-cache 16 --prompt 16 --generate 32 | sed -n '/^Time/,/^Estimates/p'
 Time       first token after 4.91 s, then 338 ms per token (2.96 tok/s), end at 15.4 s

@@ -87,6 +87,26 @@ TEST(CachePrefetchTest, ALaterUnitNeverTakesTheRoomOfASoonerOne) {
   EXPECT_EQ(report.prefetch->late, 1);
 }
 
+// Two passes of four layers, two fetched ahead, lfu, room for 300 B until 250 B is the limit:
+//   visit      0    1    2    3   | shrink |  4     5    6    7
+//   fetched    12   3    0    1   |        |  1     2    3    -
+//   for it     -    0    1    2   |   0    |  1, 3  0    1
+// What was fetched and has not been used counts least: 0 goes for the lower capacity, and 1 when 0
+// is asked for again. Both are fetched for nothing.
+TEST(CachePrefetchTest, AShrinkingCacheLosesWhatWasFetched) {
+  Scenario scenario = equal_layers(4, Bytes::of(300), 2, true);
+  scenario.cache.policy = CachePolicy::kLfu;
+  scenario.load.prefetch = 2;
+  scenario.budget = Bytes::of(250);
+  scenario.margin_ratio = 0.0;
+  scenario.adapt = {AdaptAction::kShrinkCache};
+  const SimReport report = run(scenario).report;
+  EXPECT_EQ(report.cache_misses, 2) << "0 and 4";
+  EXPECT_EQ(report.prefetch->begun, 8);
+  EXPECT_EQ(report.prefetch->lost, 2);
+  EXPECT_EQ(report.bytes_read, Bytes::of(1000));
+}
+
 Scenario random_cached() {
   const auto count = *rc::gen::inRange<size_t>(1, 7);
   std::vector<PlainLayer> layers;
