@@ -10,7 +10,6 @@
 #include "sim/calibrate/fit.h"
 #include "sim/calibrate/small_kernels.h"
 #include "sim/kernels/flash_attention.h"
-#include "sim/kernels/half.h"
 #include "sim/kernels/matmul.h"
 #include "sim/kernels/rows.h"
 
@@ -55,35 +54,34 @@ MeasuredOp measure_product(const Bench& bench, int64_t tokens, WeightPool& pool)
   return op;
 }
 
-Timed time_attention(const Bench& bench, int64_t tokens, int64_t heads, int64_t cells) {
+// The caches come from the pool, too: between two layers' attention their weights were read.
+Timed time_attention(const Bench& bench, int64_t tokens, int64_t heads, int64_t cells,
+                     WeightPool& pool) {
   const KvShape shape{.type = KvType::kF16, .n_head_kv = heads, .head_dim = 64};
-  std::vector<std::byte> cache(static_cast<size_t>(cells * kv_row_bytes(shape)));
-  for (size_t i = 0; i * 2 < cache.size(); ++i) {
-    store_u16(cache, i, float_to_half(static_cast<float>(i % 13) * 0.1F - 0.6F));
-  }
+  const int64_t cache = cells * kv_row_bytes(shape);
   std::vector<int32_t> positions(static_cast<size_t>(tokens));
   std::iota(positions.begin(), positions.end(), static_cast<int32_t>(cells - tokens));
   const std::vector<int8_t> q = values(tokens * heads * shape.head_dim);
   std::vector<int8_t> context(q.size());
   std::vector<float> scratch(static_cast<size_t>(flash_attention_scratch_floats(shape.head_dim)));
-  const AttentionInput input{.n_head = heads,
-                             .key_shape = shape,
-                             .value_shape = shape,
-                             .keys = cache,
-                             .values = cache,
-                             .cells = {.positions = positions}};
-  const Spread spread = bench.time([&] { flash_attention(input, q, kScales, scratch, context); });
+  AttentionInput input{
+      .n_head = heads, .key_shape = shape, .value_shape = shape, .cells = {.positions = positions}};
+  const Spread spread = bench.time([&] {
+    input.keys = pool.next(cache);
+    input.values = pool.next(cache);
+    flash_attention(input, q, kScales, scratch, context);
+  });
   const auto outputs = static_cast<double>(q.size());
   const double attended = static_cast<double>(2 * cells - tokens + 1) / 2.0;
   return {.size = {.operations = 4.0 * outputs * attended, .outputs = outputs, .ns = spread.median},
           .spread = spread};
 }
 
-MeasuredOp measure_attention(const Bench& bench, int64_t tokens) {
+MeasuredOp measure_attention(const Bench& bench, int64_t tokens, WeightPool& pool) {
   const int64_t few = std::max<int64_t>(tokens, 32);  // a prompt's first tokens, or a short context
-  const Timed large = time_attention(bench, tokens, 36, tokens + 512);
-  const Timed near = time_attention(bench, tokens, 36, few);
-  const Timed narrow = time_attention(bench, tokens, 4, few);
+  const Timed large = time_attention(bench, tokens, 36, tokens + 512, pool);
+  const Timed near = time_attention(bench, tokens, 36, few, pool);
+  const Timed narrow = time_attention(bench, tokens, 4, few, pool);
   MeasuredOp op{.rate = fit_product(large.size, near.size, narrow.size),
                 .spread = inverse(large.spread, large.size.operations * 1e9)};
   op.rate.kind = OpKind::kFlashAttention;
@@ -136,7 +134,7 @@ std::vector<MeasuredOp> measure_kernels(const Bench& bench, const KernelSizes& s
   for (const int64_t tokens : sizes.attention_tokens) {
     if (bench.stopped()) return ops;
     bench.say(fmt::format("attention of {} tokens", tokens));
-    ops.push_back(measure_attention(bench, tokens));
+    ops.push_back(measure_attention(bench, tokens, pool));
   }
   for (const SmallKernel& kernel : small_kernels()) {
     if (bench.stopped()) return ops;

@@ -3,7 +3,8 @@
 //
 //   products   columns x rows 2304 x 2304, 576 x 2304, 2304 x 256, the weights from memory: each
 //              call reads others of a pool that no cache holds
-//   attention  36 heads of 64, over 512 cells, over few, and 4 heads over few; KV cache in f16
+//   attention  36 heads of 64, over 512 cells, over few, and 4 heads over few; KV caches
+//              in f16, from memory as well
 //   the rest   one row of 2,304 values and eight rows of as many
 #pragma once
 
