@@ -11,6 +11,7 @@
 
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
+#include "planner/base/units.h"
 #include "planner/import/ggml_types.h"
 #include "planner/import/gguf_reader.h"
 #include "planner/import/problems.h"
@@ -177,13 +178,13 @@ std::optional<std::string> why_kept(const FileTensor& tensor) {
   const int64_t rows = tensor.rows();
   if (rows == 0) return "without values";
   if (rows == 1 || tensor.columns() == 1) return "vectors";
-  if (tensor.values == StoredValues::kOther) return "stored as " + tensor.type;
+  if (tensor.values == StoredValues::kOther) return "type " + tensor.type;
   const bool is_weight = tensor.name.ends_with("weight");
   if ((is_weight && is_kept_by_name(tensor.name)) || is_kept_in_checkpoints(tensor.name)) {
     return "norms, routers, positions and the like, by their names";
   }
   if (tensor.columns() > kLongestRow) {
-    return fmt::format("rows of more than {} values", kLongestRow);
+    return fmt::format("rows of more than {} values", format_count(kLongestRow));
   }
   return std::nullopt;
 }

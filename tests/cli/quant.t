@@ -31,7 +31,7 @@ Quantization of m.safetensors
 Source     safetensors, 6 tensors, 1.67 KiB (1,712 B)
 Integers   one scale for each output row, symmetric; range: smallest to largest value
 Kept       1 tensor as stored, 256 B (vectors): norm.weight
-Kept       1 tensor as stored, 32 B (stored as I64): ids
+Kept       1 tensor as stored, 32 B (type I64): ids
 Misfit     1 tensor as stored in Q4_0, whose blocks rows of 48 do not fill: b.weight
 Misfit     1 tensor as stored in Q4_0, whose blocks rows of 2 do not fill: steps.weight
 

@@ -151,11 +151,11 @@ TEST(TensorFileTest, WhatIsQuantizedAndWhatIsKept) {
       {"wpe.weight", {64, 64}, StoredValues::kF32, kByName},
       {"bert.embeddings.position_embeddings.weight", {9, 64}, StoredValues::kF32, kByName},
       {"layers.0.experts.gate_up_proj_bias", {8, 64}, StoredValues::kBf16, kByName},
-      {"ids", {8, 64}, StoredValues::kOther, "stored as I64"},
+      {"ids", {8, 64}, StoredValues::kOther, "type I64"},
       {"long.weight",
        {2, kLongestRow + 1},
        StoredValues::kF32,
-       "rows of more than 16777216 values"},
+       "rows of more than 16,777,216 values"},
   };
   for (const Kept& row : rows) {
     const FileTensor tensor{
