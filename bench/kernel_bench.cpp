@@ -11,8 +11,7 @@
 // and the most. Rates are those of the fastest sample of each. All times are CPU time of the
 // process. Values are within +-63, where every path of oneDNN is exact (with AVX2 it saturates
 // beyond), and the outputs are checked to be equal; our rate on all int8 values is printed beside.
-// oneDNN reads its level once a process, so without
-// --isa this runs itself once for each level.
+// oneDNN reads its level once a process, so without --isa this runs itself once for each level.
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
