@@ -62,6 +62,7 @@ struct ReplayCommand {
   OutputOptions output{};
   std::string shift{};         // --shift-offset TENSOR=BYTES; empty = the plan as it is
   std::string memory_limit{};  // --memory-limit SIZE; empty = none
+  std::string weights{};       // --weights FILE; empty = made up
   std::string scratch{};       // --scratch FOLDER; empty = TMPDIR
   std::string svg_file{};
   bool compare_time = false;

@@ -61,6 +61,7 @@ Result<OffsetShift> parse_shift(const std::string& text) {
 Result<ReplayOptions> replay_options(const ReplayCommand& command) {
   ReplayOptions options{.scratch = scratch_parent(), .stop = &stop_asked};
   if (!command.scratch.empty()) options.scratch = command.scratch;
+  options.weights = command.weights;
   if (!command.shift.empty()) {
     const Result<OffsetShift> shift = parse_shift(command.shift);
     if (!shift) return shift.diagnostics();

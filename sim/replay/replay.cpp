@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/replay/file_weights.h"
 #include "sim/replay/replay_input.h"
 #include "sim/replay/session.h"
 #include "sim/replay/weight_source.h"
@@ -31,6 +32,13 @@ Result<Prepared> prepare(const Scenario& scenario, const ReplayOptions& options)
   Diagnostics problems =
       missing_room(prepared.plan, passes_of(scenario, prepared.plan), held, options.scratch);
   if (!problems.empty()) return problems;
+  if (options.weights.empty()) {
+    prepared.source = std::make_shared<MadeUpWeights>(scenario.seed, scenario.model.n_layer());
+    return prepared;
+  }
+  auto source = weights_from_file(prepared.plan.weights, options.weights);
+  if (!source) return source.diagnostics();
+  prepared.source = *source;
   return prepared;
 }
 
@@ -58,8 +66,7 @@ ReplayOutcome run_all(const std::vector<Prepared>& all, const ReplayOptions& opt
   for (const Prepared& prepared : all) {
     if (shared == nullptr || !differ_in_loading_alone(*shared, *prepared.scenario)) {
       session.reset();  // its files first: there may not be room for two
-      MadeUpWeights source(prepared.scenario->seed, prepared.scenario->model.n_layer());
-      session = std::make_unique<Session>(prepared, source, options);
+      session = std::make_unique<Session>(prepared, options);
       shared = prepared.scenario;
     }
     std::optional<ReplayReport> report;

@@ -25,6 +25,7 @@ namespace tidemark {
 
 struct ReplayOptions {
   std::filesystem::path scratch{};      // folder for the scratch files; must exist
+  std::filesystem::path weights{};      // a model's own file (file_weights.h); empty = made up
   std::optional<OffsetShift> shift{};   // breaks the plan on purpose
   std::optional<Bytes> memory_limit{};  // of each run, enforced by the system (child_run.h)
   LimitMechanism mechanism = LimitMechanism::kAny;

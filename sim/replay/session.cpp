@@ -20,14 +20,14 @@ CacheCounts counts_of(const CacheStats& stats) {
 
 }  // namespace
 
-Session::Session(const Prepared& first, WeightSource& source, const ReplayOptions& options)
+Session::Session(const Prepared& first, const ReplayOptions& options)
     : options_(options),
       model_(*first.scenario->model.transformer()),
       passes_(passes_of(*first.scenario, first.plan)),
       prompt_(made_up_prompt(options.prompt_seed.value_or(first.scenario->seed),
                              passes_.prompt_tokens, model_.n_vocab)),
-      weights_from_(source.describe()),
-      weights_(first.plan.weights, source, options.scratch,
+      weights_from_(first.source->describe()),
+      weights_(first.plan.weights, *first.source, options.scratch,
                [this](int64_t done, int64_t total) {
                  show("writing weights", done, total);
                  return !stopped();

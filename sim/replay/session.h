@@ -21,13 +21,14 @@ struct Prepared {
   const Scenario* scenario = nullptr;
   MemoryPlan plan{};
   SimResult predicted{};
+  std::shared_ptr<WeightSource> source{};
 };
 
 class Session {
  public:
   // Writes the weights and runs the judge. What it is given must outlive it. Throws
   // std::system_error.
-  Session(const Prepared& first, WeightSource& source, const ReplayOptions& options);
+  Session(const Prepared& first, const ReplayOptions& options);
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   // A scenario that differs from the first in its strategy alone. None when interrupted.

@@ -1,0 +1,30 @@
+// The weights of a model's own file: rows are read as floats and stored as int8. Names are GGUF's,
+// or those of a Hugging Face checkpoint of a dense decoder:
+//
+//   blk.3.attn_q.weight    model.layers.3.self_attn.q_proj.weight
+//   output_norm.weight     model.norm.weight
+//
+// The scales of activations stay those of made-up weights (value_ranges.h), so values may saturate:
+// memory and equality of outputs are what a replay is about.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "planner/base/result.h"
+#include "planner/capacity/memory_plan.h"
+#include "sim/replay/weight_source.h"
+
+namespace tidemark {
+
+// "" for a name that such a checkpoint of a dense decoder does not have.
+std::string checkpoint_name(std::string_view gguf_name);
+
+// Errors: a file that cannot be read, a tensor of the model that is not in it, has another shape
+// there, or values that are no floats. Tensors beyond those of the model are left alone.
+Result<std::shared_ptr<WeightSource>> weights_from_file(const WeightsInventory& weights,
+                                                        const std::filesystem::path& path);
+
+}  // namespace tidemark

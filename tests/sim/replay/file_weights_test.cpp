@@ -1,0 +1,118 @@
+#include "sim/replay/file_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "sim/kernels/rows.h"
+#include "tiny.h"
+
+namespace tidemark {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::plan_of;
+using testing::replay_all;
+using testing::tiny_scenario;
+
+// A safetensors file of f32: 8 bytes of length, a header of names and places, the values. Value i
+// of tensor t is ((37 t + 11 i) mod 255 - 127) / 1000.
+std::filesystem::path write_file(const std::string& name, const WeightsInventory& weights,
+                                 bool checkpoint_names, size_t left_out = SIZE_MAX) {
+  std::string header = "{";
+  std::string data;
+  for (size_t t = 0; t < weights.tensors.size(); ++t) {
+    if (t == left_out) continue;
+    const WeightTensor& tensor = weights.tensors[t];
+    const std::string stored = checkpoint_names ? checkpoint_name(tensor.name) : tensor.name;
+    const size_t begin = data.size();
+    for (int64_t i = 0; i < tensor.rows * tensor.columns; ++i) {
+      const int64_t step = (37 * static_cast<int64_t>(t) + 11 * i) % 255 - 127;
+      const float value = static_cast<float>(step) / 1000.0F;
+      data.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    if (header.size() > 1) header += ",";
+    const std::string columns = std::to_string(tensor.columns);
+    header += "\"" + stored + "\":{\"dtype\":\"F32\",\"shape\":[";
+    header += tensor.dtype == DType::kF32 ? columns : std::to_string(tensor.rows) + "," + columns;
+    header += "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size());
+    header += "]}";
+  }
+  header += "}";
+  const uint64_t length = header.size();
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / name;
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&length), sizeof length);
+  file << header << data;
+  return path;
+}
+
+TEST(FileWeightsTest, NamesOfACheckpoint) {
+  EXPECT_EQ(checkpoint_name("token_embd.weight"), "model.embed_tokens.weight");
+  EXPECT_EQ(checkpoint_name("output.weight"), "lm_head.weight");
+  EXPECT_EQ(checkpoint_name("blk.3.attn_q.weight"), "model.layers.3.self_attn.q_proj.weight");
+  EXPECT_EQ(checkpoint_name("blk.12.ffn_norm.weight"),
+            "model.layers.12.post_attention_layernorm.weight");
+  EXPECT_EQ(checkpoint_name("blk.3.ssm_in.weight"), "");
+  EXPECT_EQ(checkpoint_name("blk.3"), "");
+  EXPECT_EQ(checkpoint_name("model.norm.weight"), "");
+}
+
+TEST(FileWeightsTest, RowsAreTheFilesOwnAsInt8) {
+  const MemoryPlan plan = plan_of(tiny_scenario());
+  const auto path = write_file("rows.safetensors", plan.weights, false);
+  const auto source = weights_from_file(plan.weights, path);
+  ASSERT_TRUE(source.ok()) << to_string(source.diagnostics());
+  const WeightId query = plan.weights.find(WeightRole::kQuery, 1);
+  const WeightTensor& tensor = plan.weights.tensors[query.index()];
+  (*source)->begin(tensor, query);
+  std::vector<std::byte> row(static_cast<size_t>(stored_row_bytes(tensor.columns)));
+  (*source)->next_row(row);
+  for (size_t i = 0; i < 32; ++i) {
+    const auto t = static_cast<int64_t>(query.index());
+    const double value =
+        static_cast<double>((37 * t + 11 * static_cast<int64_t>(i)) % 255 - 127) / 1000.0;
+    const double stored = stored_values(row)[i] * static_cast<double>(stored_scale(row));
+    EXPECT_NEAR(stored, value, static_cast<double>(stored_scale(row)) * 0.51);
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(FileWeightsTest, AReplayOfThemIsTheSameUnderEitherNames) {
+  const Scenario scenario = tiny_scenario();
+  const MemoryPlan plan = plan_of(scenario);
+  std::vector<ReplayReport> first;
+  for (const bool checkpoint_names : {false, true}) {
+    const auto path = write_file("model.safetensors", plan.weights, checkpoint_names);
+    const auto reports = replay_all(testing::under_all_strategies(scenario), {.weights = path});
+    std::filesystem::remove(path);
+    ASSERT_EQ(reports.size(), strategies().size());
+    if (first.empty()) first = reports;
+    for (const ReplayReport& report : reports) {
+      EXPECT_TRUE(passed(report)) << report.strategy;
+      EXPECT_EQ(report.tokens, first.front().tokens);
+      EXPECT_EQ(report.weights, "model.safetensors (safetensors)");
+    }
+  }
+}
+
+TEST(FileWeightsTest, AFileOfAnotherModelIsRefused) {
+  const MemoryPlan plan = plan_of(tiny_scenario());
+  testing::Dimensions wide = testing::kTiny;
+  wide.n_ff = 96;
+  const MemoryPlan other = plan_of(tiny_scenario(StrategyKind::kResident, wide));
+  const auto path = write_file("other.safetensors", other.weights, false, 0);
+  const auto source = weights_from_file(plan.weights, path);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(source.ok());
+  const std::string told = to_string(source.diagnostics());
+  EXPECT_THAT(told, HasSubstr("--weights: the file has no tensor token_embd.weight"));
+  EXPECT_THAT(told,
+              HasSubstr("blk.0.ffn_gate.weight is 96 x 32 in the file, 64 x 32 in the model"));
+  EXPECT_FALSE(weights_from_file(plan.weights, "/no/such.gguf").ok());
+}
+
+}  // namespace
+}  // namespace tidemark
