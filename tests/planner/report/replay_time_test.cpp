@@ -25,7 +25,7 @@ TEST(ReplayTimeTest, ErrorsAreOfThePrediction) {
 
 TEST(ReplayTimeTest, TwoTables) {
   EXPECT_EQ(time_section(std::vector<ReplayReport>{timed()}),
-            "  strategy   predicted time  measured time   error                    runs\n"
+            "  strategy   predicted time  measured time   error                   runs\n"
             "  layerwise          2.50 s         2.60 s  +4.0 %  3 of 2.50 s to 3.00 s\n"
             "\n"
             "  strategy   part             steps  predicted  measured    error\n"
