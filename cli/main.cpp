@@ -236,16 +236,7 @@ void add_replay(CommandLine& line) {
   verb->add_option("--shift-offset", line.replay.shift,
                    "Break the plan on purpose to see the check work: moves one tensor in the arena")
       ->option_text("TENSOR=BYTES");
-  verb->add_option("--memory-limit", line.replay.memory_limit,
-                   "Run under this limit, enforced by the system; what goes over it is killed")
-      ->option_text("SIZE");
-  verb->add_option("--weights", line.replay.weights,
-                   "The model's own .gguf or .safetensors, stored as int8 [made up from --seed]")
-      ->option_text("FILE");
-  verb->add_option("--scratch", line.replay.scratch, "Folder for the scratch files [TMPDIR]")
-      ->option_text("FOLDER");
-  verb->add_option("--svg", line.replay.svg_file, "Both curves, step by step, as a picture")
-      ->option_text("FILE");
+  add_replay_flags(*verb, line.replay);
   verb->footer(
       "Examples:\n"
       "  tidemark replay minicpm-2b --model-scale 0.25 --prompt 8 --generate 2\n"

@@ -79,6 +79,7 @@ void add_simulate_flags(CLI::App& verb, SimulateOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_allocators(const SimulateOptions& options);  // simulate --allocators
 int run_experts(const SimulateOptions& options);     // simulate --experts
+void add_replay_flags(CLI::App& verb, ReplayCommand& command);
 int run_replay(const ReplayCommand& command);
 int run_list(const ListOptions& options);
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -81,6 +82,20 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
 }
 
 }  // namespace
+
+// What the run is given beside the scenario, and what it leaves.
+void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
+  verb.add_option("--memory-limit", command.memory_limit,
+                  "Run under this limit, enforced by the system; what goes over it is killed")
+      ->option_text("SIZE");
+  verb.add_option("--weights", command.weights,
+                  "The model's own .gguf or .safetensors, stored as int8 [made up from --seed]")
+      ->option_text("FILE");
+  verb.add_option("--scratch", command.scratch, "Folder for the scratch files [TMPDIR]")
+      ->option_text("FOLDER");
+  verb.add_option("--svg", command.svg_file, "Both curves, step by step, as a picture")
+      ->option_text("FILE");
+}
 
 int run_replay(const ReplayCommand& command) {
   ScenarioOptions scenario = command.scenario;
