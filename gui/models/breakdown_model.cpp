@@ -46,7 +46,7 @@ void BreakdownModel::setResult(const RunResult& result) {
   }
   rows_ = std::move(rows);
   if (!rows_.empty()) {
-    emit dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1), {Qt::DisplayRole});
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1), {Qt::DisplayRole});
   }
 }
 

@@ -93,7 +93,7 @@ void RunController::accept(std::shared_ptr<const RunResult> result) {
   if (pending_) {
     startPending();
   } else {
-    emit finished(std::move(result));
+    Q_EMIT finished(std::move(result));
   }
 }
 

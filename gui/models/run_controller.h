@@ -43,7 +43,7 @@ class RunController : public QObject {
   void request(SettingMap settings);
   bool isIdle() const { return !running_ && !pending_; }
 
- signals:
+ Q_SIGNALS:
   // Of the newest request, and only while there is no newer one.
   void finished(std::shared_ptr<const tidemark::RunResult> result);
 

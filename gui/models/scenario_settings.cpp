@@ -45,7 +45,7 @@ void ScenarioSettings::start(SettingLayers layers) {
   steps_.clear();
   done_ = 0;
   layers_ = std::move(layers);
-  emit changed();
+  Q_EMIT changed();
 }
 
 SettingMap ScenarioSettings::merged() const {
@@ -94,7 +94,7 @@ void ScenarioSettings::apply(const QString& text, SettingLayers after) {
   }
   done_ = steps_.size();
   layers_ = std::move(after);
-  emit changed();
+  Q_EMIT changed();
 }
 
 QString ScenarioSettings::undoText() const {
@@ -107,13 +107,13 @@ void ScenarioSettings::undo() {
   if (!canUndo()) return;
   endDrag();
   layers_ = steps_[--done_].before;
-  emit changed();
+  Q_EMIT changed();
 }
 
 void ScenarioSettings::redo() {
   if (!canRedo()) return;
   layers_ = steps_[done_++].after;
-  emit changed();
+  Q_EMIT changed();
 }
 
 }  // namespace tidemark

@@ -56,7 +56,7 @@ class ScenarioSettings : public QObject {
   void undo();
   void redo();
 
- signals:
+ Q_SIGNALS:
   void changed();
 
  private:

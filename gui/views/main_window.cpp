@@ -192,7 +192,7 @@ void MainWindow::showResult(std::shared_ptr<const RunResult> result) {
                        .arg(QString::fromStdString(model.name),
                             QString::fromStdString(result_->plan->device.name)));
   }
-  emit settled();
+  Q_EMIT settled();
 }
 
 // The run of the strategy that is shown, or the first.

@@ -42,7 +42,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const RunResult> result() const { return result_; }
   bool isSettled() const { return controller_.isIdle(); }
 
- signals:
+ Q_SIGNALS:
   // The result of the newest settings is shown.
   void settled();
 

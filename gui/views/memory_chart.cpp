@@ -120,7 +120,7 @@ void MemoryChart::makeSeries(const ChartShapes& shapes) {
     attach(band.area);
     for (QLegendMarker* marker : chart_->legend()->markers(band.area)) {
       connect(marker, &QLegendMarker::clicked, this,
-              [this, key = band.key] { emit partClicked(key); });
+              [this, key = band.key] { Q_EMIT partClicked(key); });
     }
     bands_.push_back(band);
   }

@@ -37,7 +37,7 @@ class MemoryChart : public QWidget {
   // The middle of the place where a point stands, for those who look there.
   QPoint positionOf(QPointF value) const;
 
- signals:
+ Q_SIGNALS:
   void partClicked(const QString& key);  // in the legend
 
  protected:

@@ -184,7 +184,7 @@ void ResultsPage::showChart() {
     chart_->setDescription({});
   }
   chart_->setShapes(shapes_);
-  emit shapesChanged();
+  Q_EMIT shapesChanged();
 }
 
 void ResultsPage::showBanner(const Banner& banner) {

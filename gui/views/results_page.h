@@ -39,7 +39,7 @@ class ResultsPage : public QWidget {
   // Parts that are in the curve, and whether each is hidden.
   const ChartShapes& shapes() const { return shapes_; }
 
- signals:
+ Q_SIGNALS:
   void shapesChanged();
 
  protected:
