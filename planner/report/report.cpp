@@ -192,9 +192,10 @@ void add_llama_notes(const Scenario& scenario, const LlamaPlan& llama,
 std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes = scenario.model_warnings;
   const bool is_planned = scenario.engine.policy != EnginePolicy::kTextbook;
-  for (std::string note : {is_planned ? types_note(scenario, plan.weights) : std::string(),
-                           embedding_note(scenario), stacks_note(scenario), encoder_note(scenario),
-                           context_note(scenario), ignored_note(scenario)}) {
+  for (std::string note :
+       {is_planned ? types_note(scenario, plan.weights) : std::string(), embedding_note(scenario),
+        stacks_note(scenario), encoder_note(scenario), context_note(scenario),
+        ignored_note(scenario), run_only_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   if (plan.llama) add_llama_notes(scenario, *plan.llama, notes);

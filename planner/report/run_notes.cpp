@@ -26,6 +26,8 @@ std::string strategy_note(const Scenario& scenario) {
   if (scenario.strategy != StrategyKind::kChunked) ignored.emplace_back("chunk");
   if (!keeps_what_fits(scenario.strategy)) ignored.emplace_back("prefetch");
   if (!keeps_what_fits(scenario.strategy)) ignored.emplace_back("cache_size");
+  // Mapped pages are used as they lie.
+  if (scenario.strategy == StrategyKind::kMmap) ignored.emplace_back("initialise");
   const bool has_cache =
       scenario.strategy == StrategyKind::kBlockCache || scenario.residency.caches_experts();
   if (!has_cache) ignored.emplace_back("cache_policy");
@@ -81,6 +83,15 @@ std::string ignored_note(const Scenario& scenario) {
   }
   if (names.empty()) return "";
   return fmt::format("Engine {} has no such choices and ignores: {}.", scenario.engine.name, names);
+}
+
+std::string run_only_note(const Scenario& scenario) {
+  static constexpr std::string_view kKeys[] = {"expert_cache", "hot_rows",  "cold_rows",
+                                               "bundle",       "processes", "offload"};
+  const std::string names = stated_of(scenario, kKeys);
+  if (names.empty()) return "";
+  return fmt::format(
+      "The plan is of all weights in one process; what these change, simulate shows: {}.", names);
 }
 
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {

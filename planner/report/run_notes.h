@@ -12,6 +12,9 @@ namespace tidemark {
 // Settings that were stated, but mean nothing to this engine; "" when there are none.
 std::string ignored_note(const Scenario& scenario);
 
+// Of a plan: stated settings that only a simulated run knows; "" when there are none.
+std::string run_only_note(const Scenario& scenario);
+
 // Of a simulation: that, what the strategy ignores, and what of the model is not run.
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan);
 
