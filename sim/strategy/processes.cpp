@@ -58,7 +58,8 @@ std::unique_ptr<WeightLoader> Processes::start_next() {
   return std::make_unique<ToldLoader>(std::move(loader), [this] { note_mapped(); });
 }
 
-// As the first one's capacity was found (run_input.h), with the others' memory beside it.
+// As the first one's capacity was found (run_input.h), with the others' memory beside it. Live
+// activations are those of the one that answers: the others have let go of theirs.
 void Processes::shrink_page_cache() {
   if (scenario_.cache.capacity > Bytes{}) return;
   Bytes everything;
@@ -69,8 +70,9 @@ void Processes::shrink_page_cache() {
   }
   const DeviceLimit limit =
       device_limit(scenario_.device, scenario_.margin_ratio, scenario_.budget);
-  const Bytes room = std::max(limit.limit - own_.total() * static_cast<int64_t>(open_.size() + 1),
-                              std::min(largest, everything));
+  const Bytes live = counts_live_activations(scenario_.engine) ? plan_.breakdown.compute : Bytes{};
+  const Bytes beside = own_.total() * static_cast<int64_t>(open_.size() + 1) + live;
+  const Bytes room = std::max(limit.limit - beside, std::min(largest, everything));
   PageCache& cache = weights_.mapped()->cache;
   if (room >= everything || room >= cache.limit()) return;
   cache.set_limit(room);

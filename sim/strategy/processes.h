@@ -10,7 +10,8 @@
 //   Checked by ProcessesTest.WorkedInTheHeader.
 //
 // Own memory of a further process takes the room of pages: unless the cache's size was stated, the
-// limit of the page cache falls to what all processes leave of the device's.
+// limit of the page cache falls to what all processes leave of the device's. Live activations are
+// there once: only the process that answers has some.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,7 @@ namespace tidemark {
 
 class Processes {
  public:
-  // `own`: what each has beside the file.
+  // `own`: what each has beside the file, but for live activations.
   Processes(const Simulation& simulation, const Scenario& scenario, const MemoryPlan& plan,
             const CurvePoint& own, RunWeights& weights, MemoryLedger& ledger);
 

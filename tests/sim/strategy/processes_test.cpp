@@ -70,6 +70,23 @@ TEST(ProcessesTest, OwnMemoryTakesTheRoomOfPages) {
   EXPECT_EQ(report.peak, pages(1150));
 }
 
+// Of 1,300 pages two processes' own take 200, activations 120 in b (a's and its own): 980 of the
+// file are left to the second, where the first had room for all 1,000. Only one computes at a time.
+TEST(ProcessesTest, LiveActivationsOfTheOneThatAnswersTakeTheRoomOfPages) {
+  Scenario scenario = thousand_pages();
+  scenario.model.dims = LayerListSpec{{{"a", pages(500), pages(60)}, {"b", pages(500), pages(60)}}};
+  scenario.engine.activations = ActivationPolicy::kLive;
+  scenario.cache.capacity = Bytes{};
+  scenario.budget = pages(1300);
+  const SimReport report = run(scenario).report;
+  EXPECT_EQ(report.outcome, SimOutcome::kCompleted);
+  EXPECT_EQ(report.processes[0].bytes_read, pages(1000));
+  EXPECT_GE(report.processes[1].bytes_read, pages(20));
+  EXPECT_EQ(report.peak, pages(1300));
+  scenario.residency.processes = 4;
+  EXPECT_EQ(run(scenario).report.peak, pages(1300));
+}
+
 TEST(ProcessesTest, TheTraceHasThemAsCounters) {
   const SimResult result = run(thousand_pages(), {.trace = true});
   int64_t points = 0;
