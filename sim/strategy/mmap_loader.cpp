@@ -6,11 +6,12 @@
 //
 // Prefetch asks for the units of the next visits when a visit begins, and does not wait. The pages
 // take part in reclaim like any others: ask for more than the cache holds and those that were
-// fetched first are dropped before they are used, and read twice.
+// fetched first are dropped before they are used, and read twice. How much is counted.
 #include <utility>
 #include <vector>
 
 #include "planner/base/check.h"
+#include "sim/memory/page_set.h"
 #include "sim/strategy/weight_loader.h"
 
 namespace tidemark {
@@ -29,7 +30,7 @@ class MmapLoader : public WeightLoader {
       copy_to_device(unit, std::move(on_resident));
       return prefetch_after(visit);
     }
-    const PageAccess access = each_piece(unit, &PageCache::touch);
+    const PageAccess access = each_piece(unit, false);
     ledger_.set_mapped_weights(file_.cache.resident());
     charge(unit, access, [this, unit, on_resident = std::move(on_resident)] {
       store_.note_ready(unit);
@@ -45,12 +46,15 @@ class MmapLoader : public WeightLoader {
  private:
   Interval<Bytes> extent(UnitId unit) const { return file_.extents.at(unit.index()); }
 
-  // Of every file that the unit lies in.
-  PageAccess each_piece(UnitId unit, PageAccess (PageCache::*access)(ViewId, Interval<Bytes>)) {
+  // Touches, or asks for, what every file has of the unit.
+  PageAccess each_piece(UnitId unit, bool is_ahead) {
     PageAccess all;
     const std::vector<FilePiece>& pieces = file_.pieces.at(unit.index());
     for (const FilePiece& piece : pieces) {
-      PageAccess one = (file_.cache.*access)(file_.views.at(piece.file), piece.range);
+      const ViewId view = file_.views.at(piece.file);
+      PageAccess one = is_ahead ? file_.cache.will_need(view, piece.range)
+                                : file_.cache.touch(view, piece.range);
+      follow_ahead(piece, one, is_ahead);
       opening_ += store_.open_file(piece.file);
       if (pieces.size() == 1) return one;
       all.reads.insert(all.reads.end(), one.reads.begin(), one.reads.end());
@@ -59,6 +63,24 @@ class MmapLoader : public WeightLoader {
       all.bytes_read += one.bytes_read;
     }
     return all;
+  }
+
+  // A page that was asked for ahead, not touched since, and is read once more was dropped unused.
+  void follow_ahead(const FilePiece& piece, const PageAccess& access, bool is_ahead) {
+    if (piece.range.empty() || (ahead_.empty() && !is_ahead)) return;
+    if (ahead_.empty()) ahead_.resize(file_.files.size());
+    PageSet& ahead = ahead_.at(piece.file);
+    const auto pages = [this](Interval<Bytes> range) {
+      return PageRange{range.lower / file_.page, ceil_div(range.upper.count(), file_.page.count())};
+    };
+    for (const PageReads& reads : access.reads) {
+      const PageRange read = pages({reads.offset, reads.offset + reads.bytes * reads.count});
+      const int64_t before = ahead.count();
+      ahead.remove(read);
+      file_.dropped_unused += file_.page * (before - ahead.count());
+      if (is_ahead) ahead.add(read);
+    }
+    if (!is_ahead) ahead.remove(pages(piece.range));
   }
 
   bool is_on_device(UnitId unit) const {
@@ -122,7 +144,7 @@ class MmapLoader : public WeightLoader {
          ++ahead) {
       const UnitId unit = itinerary_.unit_at(ahead);
       if (is_on_device(unit)) continue;
-      const PageAccess access = each_piece(unit, &PageCache::will_need);
+      const PageAccess access = each_piece(unit, true);
       if (access.bytes_read == Bytes{}) continue;
       ledger_.set_mapped_weights(file_.cache.resident());
       charge(unit, access, nullptr);
@@ -133,9 +155,10 @@ class MmapLoader : public WeightLoader {
   const Itinerary& itinerary_;
   MappedFile& file_;
   MemoryLedger& ledger_;
-  std::vector<bool> copied_{};  // by unit
-  int64_t unread_ = 0;          // requests that storage has not answered
-  Duration opening_{};          // of files touched since the last request
+  std::vector<bool> copied_{};    // by unit
+  std::vector<PageSet> ahead_{};  // by file: asked for ahead and not touched; empty = never
+  int64_t unread_ = 0;            // requests that storage has not answered
+  Duration opening_{};            // of files touched since the last request
 };
 
 }  // namespace
@@ -143,6 +166,7 @@ class MmapLoader : public WeightLoader {
 MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& units, Bytes limit,
                        const WeightFiles* split)
     : cache({.page = scenario.device.page_size, .limit = limit}),
+      page(scenario.device.page_size),
       page_fault(scenario.device.page_fault),
       rate(scenario.device.mapped_read),
       is_random(scenario.load.read_order == ReadOrder::kRandom),
@@ -157,7 +181,6 @@ MappedFile::MappedFile(const Scenario& scenario, const std::vector<WeightUnit>& 
   if (split != nullptr) pieces = split->pieces;
   const std::vector<Bytes> sizes = split != nullptr ? split->sizes : std::vector<Bytes>{end};
   // Room for all of it is room for its last pages, too.
-  const Bytes page = scenario.device.page_size;
   Bytes whole_pages;
   for (const Bytes size : sizes) whole_pages += page * ceil_div(size.count(), page.count());
   if (limit >= end) cache.set_limit(whole_pages);

@@ -1,8 +1,11 @@
 #include "sim/strategy/run_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "planner/base/units.h"
 #include "planner/capacity/device_units.h"
 #include "sim/memory/make_policy.h"
 
@@ -122,6 +125,12 @@ void RunWeights::add_to(SimReport& report) {
   if (mapped_) {
     report.page_faults = mapped_->cache.totals().major_faults;
     report.minor_faults = mapped_->cache.totals().minor_faults;
+    if (mapped_->dropped_unused > Bytes{}) {
+      report.notes.push_back(
+          fmt::format("Read ahead and dropped before use: {}. A smaller --prefetch, or more room "
+                      "for the file's pages, reads less.",
+                      format_bytes(mapped_->dropped_unused)));
+    }
   }
   if (expert_caches_) expert_caches_->add_to(report, input_.passes.decode);
   if (rows_) report.rows = cold_row_facts(*rows_, scenario_.residency.rows->bundled);

@@ -61,10 +61,12 @@ struct MappedFile {
   void open_again();
 
   PageCache cache;
+  Bytes page{};
   Duration page_fault{};
   std::optional<BytesPerSecond> rate{};    // read front to back, faults included, where measured
   bool is_random = false;                  // the mapping is advised so: no readahead
   int64_t prefetch = 0;                    // units asked for ahead of a visit
+  Bytes dropped_unused{};                  // of what was asked for ahead: read again for its use
   std::vector<Interval<Bytes>> extents{};  // by unit
   std::vector<std::string> names{};
   std::vector<bool> on_device{};  // by unit: read once, then held elsewhere; empty = none

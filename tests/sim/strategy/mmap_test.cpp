@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <string>
+
 #include "scenarios.h"
 
 namespace tidemark {
@@ -76,6 +78,41 @@ TEST(MmapTest, PrefetchingMoreThanTheCacheHoldsReadsTwice) {
   EXPECT_EQ(one_ahead.bytes_read, without);
   scenario.load.prefetch = 12;
   EXPECT_GT(run(scenario).report.bytes_read, without);
+}
+
+std::string note_on_dropped(const SimReport& report) {
+  for (const std::string& note : report.notes) {
+    if (note.starts_with("Read ahead and dropped before use: ")) return note;
+  }
+  return "";
+}
+
+// Room for one of three layers, two asked for ahead. The visit of l0 asks for l1 and, in its place,
+// l2; that of l1 reads it in the place of l2, and asks for l2 again. 5 reads, 2 of them once more.
+TEST(MmapTest, WhatWasReadAheadAndDroppedBeforeUseIsTold) {
+  Scenario scenario = mapped(3, 1024_KiB, 1);
+  EXPECT_EQ(note_on_dropped(run(scenario).report), "");
+  scenario.load.prefetch = 2;
+  const SimReport report = run(scenario).report;
+  EXPECT_EQ(report.bytes_read, 1024_KiB * 5);
+  EXPECT_EQ(note_on_dropped(report),
+            "Read ahead and dropped before use: 2.00 MiB. A smaller --prefetch, or more room for "
+            "the file's pages, reads less.");
+  scenario.cache.capacity = 1024_KiB * 3;
+  EXPECT_EQ(note_on_dropped(run(scenario).report), "");
+}
+
+// Law: only what was read ahead and dropped is read more than once a pass.
+TEST(MmapLaws, WhatIsReadMoreThanOnceAPassWasDroppedUnused) {
+  EXPECT_TRUE(rc::check("read > passes x all => the note", [] {
+    const int layers = *rc::gen::inRange(1, 10);
+    const int64_t passes = *rc::gen::inRange(1, 4);
+    Scenario scenario = mapped(layers, 1024_KiB * *rc::gen::inRange(1, layers + 2), passes);
+    scenario.load.prefetch = *rc::gen::inRange(0, 12);
+    const SimReport report = run(scenario).report;
+    const bool reads_more = report.bytes_read > 1024_KiB * layers * passes;
+    RC_ASSERT(!reads_more || !note_on_dropped(report).empty());
+  }));
 }
 
 // Law: from a cold cache at least the working set is read, and no more than all of it each pass.
