@@ -106,11 +106,9 @@ error: --requests: is not simulated together with --split, --processes, --expert
   hint: give one of them
 [exit 2]
 
-What only a run knows, the plan says it leaves out; what a strategy does not use, the run says.
+# What only a run knows, the plan says it leaves out; what a strategy does not use, the run says.
+$ tidemark plan olmoe-1b-7b --quant int4 --expert-cache 16 --device demo-3gb --budget 4GiB | tr -s ' \n' ' ' | grep -o 'simulate shows: expert_cache'
+simulate shows: expert_cache
 
-```console
-$ tidemark plan olmoe-1b-7b --quant int4 --expert-cache 16 --device demo-3gb --budget 4GiB | grep -A1 'simulate shows'
-...simulate shows: expert_cache...
-$ tidemark simulate minicpm-2b --quant int4 -c 512 --strategy mmap --initialise 1GB/s | grep -A1 'ignores'
+$ tidemark simulate minicpm-2b --quant int4 -c 512 --strategy mmap --initialise 1GB/s | grep 'ignores'
 Note       Strategy mmap has no such choices and ignores: initialise.
-```
