@@ -85,14 +85,20 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
 
 // What the run is given beside the scenario, and what it leaves.
 void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
+  // An unset variable of a script must not mean "no limit".
+  const CLI::Validator stated(
+      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   verb.add_option("--memory-limit", command.memory_limit,
                   "Run under this limit, enforced by the system; what goes over it is killed")
-      ->option_text("SIZE");
+      ->option_text("SIZE")
+      ->check(stated);
   verb.add_option("--weights", command.weights,
                   "The model's own .gguf or .safetensors, stored as int8 [made up from --seed]")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated);
   verb.add_option("--scratch", command.scratch, "Folder for the scratch files [TMPDIR]")
-      ->option_text("FOLDER");
+      ->option_text("FOLDER")
+      ->check(stated);
   verb.add_option("--svg", command.svg_file, "Both curves, step by step, as a picture")
       ->option_text("FILE");
 }

@@ -14,14 +14,6 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-// One write a page, where the kernel cannot do it in one call.
-void touch_pages(std::span<std::byte> bytes, size_t page) {
-  for (size_t at = 0; at < bytes.size(); at += page) {
-    volatile std::byte* first = &bytes[at];
-    *first = std::byte{0};
-  }
-}
-
 }  // namespace
 
 Bytes page_size() {
@@ -30,6 +22,16 @@ Bytes page_size() {
 }
 
 Bytes whole_pages(Bytes size) { return align_up(size, Alignment::of(page_size().count())); }
+
+void touch_pages(std::span<std::byte> bytes) {
+  const auto page = static_cast<size_t>(page_size().count());
+  const auto touch = [](std::byte& byte) {
+    volatile std::byte* place = &byte;
+    *place = *place;
+  };
+  for (size_t at = 0; at < bytes.size(); at += page) touch(bytes[at]);
+  if (!bytes.empty()) touch(bytes.back());
+}
 
 Mapping::Mapping(Bytes size, Fault fault) {
   if (size == Bytes{}) return;
@@ -47,11 +49,12 @@ Mapping::Mapping(Bytes size, Fault fault) {
     errno = error;
     fail("cannot open reserved memory");
   }
-  if (fault == Fault::kOnTouch) return;
+  if (fault == Fault::kByPage) ::madvise(bytes_.data(), inner, MADV_NOHUGEPAGE);
+  if (fault != Fault::kNow) return;
   // Fewer, larger pages where the system has them: quicker to make and to count, and no byte more.
   ::madvise(bytes_.data(), inner, MADV_HUGEPAGE);
   if (::madvise(bytes_.data(), inner, MADV_POPULATE_WRITE) != 0) {
-    touch_pages(bytes_, page);
+    touch_pages(bytes_);  // the kernel cannot do it in one call
   }
 }
 

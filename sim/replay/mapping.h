@@ -23,7 +23,11 @@ struct AddressRange {
 enum class Fault {
   kNow,      // every page is resident before the mapping is handed out
   kOnTouch,  // a page becomes resident when it is first used
+  kByPage,   // the same, and never more than a page at once
 };
+
+// Makes every page that `bytes` touch resident; what they hold stays.
+void touch_pages(std::span<std::byte> bytes);
 
 class Mapping {
  public:

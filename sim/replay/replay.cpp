@@ -92,7 +92,8 @@ Result<ReplayOutcome> replay(std::span<const Scenario> scenarios, const ReplayOp
     }
     return run_all(all, options);
   } catch (const std::system_error& failed) {
-    return one_error("replay", failed.what(), "the scratch folder is taken from TMPDIR");
+    return one_error("replay", failed.what(),
+                     "the scratch folder is that of --scratch, or of TMPDIR");
   } catch (const std::overflow_error&) {
     return one_error("replay", "sizes leave the 63-bit range",
                      "is a dimension, the context or a batch size a slip?");

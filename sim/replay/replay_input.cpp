@@ -54,6 +54,12 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "leave the trace out");
   checks.require(!scenario.serving.any(), "--requests", "the replay runs one prompt",
                  "leave --requests out");
+  checks.require(!scenario.enforce, "--enforce", "the replay's limit is a real one",
+                 "give --memory-limit in its place");
+  checks.require(!scenario.kv_resident, "--kv-resident", "the replay holds the whole KV cache",
+                 "leave --kv-resident out");
+  checks.require(scenario.load.initialise == BytesPerSecond{}, "--initialise",
+                 "the replay uses what it reads as it lies", "leave --initialise out");
   checks.require(scenario.adapt.empty(), "--adapt", "the replay runs the plan as it is",
                  "leave --adapt out");
   checks.require(!scenario.offload, "--offload", "the replay runs on the processor alone",
@@ -118,6 +124,7 @@ std::string unsupported_part(const LayerSpec& layer) {
 std::string unsupported_ends(const TransformerSpec& model) {
   if (!model.is_causal) return "attention to later tokens";
   if (!model.has_head) return "no head";
+  if (model.n_vocab < 2) return "a vocabulary of one token";
   if (model.head_bias) return "a bias of the head";
   if (model.n_position > 0) return "a learned position embedding";
   if (model.n_token_type > 0) return "a token type embedding";
@@ -211,10 +218,10 @@ Diagnostics missing_room(const MemoryPlan& plan, const Passes& passes, Bytes pre
   Checks checks;
   const Bytes file = Bytes::of(checked_add(weight_file_bytes(plan), logits_bytes(plan, passes)));
   const Bytes space = Bytes::of(free_space(folder));
-  checks.require(file + 16_MiB <= space, "TMPDIR",
+  checks.require(file + 16_MiB <= space, "--scratch",
                  fmt::format("{} of scratch space are needed in {}, {} are free",
                              format_bytes(file), folder.string(), format_bytes(space)),
-                 "shrink the model with --model-scale, or name another folder in TMPDIR");
+                 "shrink the model with --model-scale, or name another folder, here or in TMPDIR");
   const std::optional<Bytes> memory = available_memory();
   checks.require(!memory || predicted + 64_MiB <= *memory, "MODEL",
                  fmt::format("{} would be held, {} of memory are available",

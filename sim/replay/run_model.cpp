@@ -47,6 +47,10 @@ class Run {
     const bool is_prefill = pass.phase == Phase::kPrefill;
     const PhasePlan& phase = is_prefill ? parts_.plan.prefill : parts_.plan.decode;
     const PassMemory memory(phase, parts_.memory, pass);
+    if (const KvBlocks& blocks = parts_.kv_blocks; blocks.cells > 0) {
+      const int64_t cells = ceil_div(pass.cells, blocks.cells) * blocks.cells;
+      parts_.memory.touch_state(phase, std::min(cells, blocks.context), blocks.context);
+    }
     write_inputs(memory);
     if (!go_on(parts_.observer.on_pass(memory))) return false;
     for (const UnitUse& use : phase.uses) {
@@ -126,6 +130,11 @@ class Run {
 };
 
 }  // namespace
+
+KvBlocks kv_blocks_of(const Scenario& scenario) {
+  if (!scenario.kv_in_blocks) return {};
+  return {.cells = scenario.kv_block, .context = scenario.cells_per_sequence()};
+}
 
 RunResult run_model(const RunParts& parts, std::span<const int32_t> prompt) {
   check(parts.passes.n_seq == 1 && std::ssize(prompt) == parts.passes.prompt_tokens,

@@ -39,6 +39,14 @@ class RunObserver {
 
 enum class RunEnd { kDone, kStoppedByObserver, kInterrupted };
 
+// A KV cache that grows block by block as tokens come.
+struct KvBlocks {
+  int64_t cells = 0;    // of one block; 0 = the cache is there from the start
+  int64_t context = 0;  // cells of the whole cache
+};
+
+KvBlocks kv_blocks_of(const Scenario& scenario);
+
 struct RunParts {
   const TransformerSpec& model;
   const MemoryPlan& plan;
@@ -47,6 +55,7 @@ struct RunParts {
   const TensorMemory& memory;
   UnitLoader& loader;
   RunObserver& observer;
+  KvBlocks kv_blocks{};
   const std::atomic<bool>* stop = nullptr;  // looked at before each op; null = never stopped
 };
 

@@ -132,7 +132,9 @@ bool Session::run(const Prepared& prepared, const RunListener& listener,
   if (options_.shift) arena = shifted(std::move(arena), plan, *options_.shift).value();
   reset_process_peak();
   const Itinerary itinerary = itinerary_of(plan, passes_);
-  const TensorMemory memory(plan, arena, Fault::kNow);
+  const KvBlocks kv_blocks = kv_blocks_of(*prepared.scenario);
+  const Fault of_state = kv_blocks.cells > 0 ? Fault::kByPage : Fault::kNow;
+  const TensorMemory memory(plan, arena, Fault::kNow, of_state);
   const auto loader = make_unit_loader(
       *prepared.scenario, plan, {.weights = weights_, .layout = units, .itinerary = itinerary});
   const Expected expected{
@@ -145,6 +147,7 @@ bool Session::run(const Prepared& prepared, const RunListener& listener,
                                       .memory = memory,
                                       .loader = *loader,
                                       .observer = measurer,
+                                      .kv_blocks = kv_blocks,
                                       .stop = options_.stop},
                                      prompt_);
   if (result.end == RunEnd::kInterrupted) return false;

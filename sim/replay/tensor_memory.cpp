@@ -133,16 +133,25 @@ Bytes state_bytes(const PhasePlan& phase) {
   return total;
 }
 
-TensorMemory::TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault)
+TensorMemory::TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault,
+                           Fault of_state)
     : layout_(layout),
       prefill_states_(offsets_of_states(plan.prefill.graph)),
       decode_states_(offsets_of_states(plan.decode.graph)),
       arena_(layout.size + layout.guard, fault),
       scratch_(plan.scratch, fault),
-      state_(state_bytes(plan.prefill), fault),
+      state_(state_bytes(plan.prefill), of_state),
       output_(largest_output(plan), fault) {
   check(state_bytes(plan.prefill) == state_bytes(plan.decode), "both phases share one KV cache");
   std::ranges::fill(guard(), kGuardByte);
+}
+
+void TensorMemory::touch_state(const PhasePlan& phase, int64_t part, int64_t whole) const {
+  for (const Tensor& tensor : phase.graph.tensors()) {
+    if (tensor.kind != TensorKind::kState) continue;
+    const std::span<std::byte> bytes = this->tensor(phase, tensor.id);
+    touch_pages(bytes.first(static_cast<size_t>(checked_mul(std::ssize(bytes), part) / whole)));
+  }
 }
 
 bool TensorMemory::in_arena(const PhasePlan& phase, TensorId id) const {

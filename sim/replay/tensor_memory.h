@@ -46,8 +46,13 @@ Result<ArenaLayout> shifted(ArenaLayout layout, const MemoryPlan& plan, const Of
 
 class TensorMemory {
  public:
-  // `layout` must outlive it. Throws std::system_error.
-  TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault);
+  // `layout` must outlive it. `of_state`: of the KV cache. Throws std::system_error.
+  TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault, Fault of_state);
+  TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault)
+      : TensorMemory(plan, layout, fault, fault) {}
+
+  // Makes the first `part` of `whole` equal parts of every tensor of the KV cache resident.
+  void touch_state(const PhasePlan& phase, int64_t part, int64_t whole) const;
 
   // Every byte the plan reserves for the tensor.
   std::span<std::byte> tensor(const PhasePlan& phase, TensorId id) const;

@@ -22,7 +22,9 @@ std::optional<TimedRun> timed_run(const TimedParts& parts) {
   const UnitLayout layout(parts.plan);
   const Itinerary itinerary = itinerary_of(parts.plan, parts.passes);
   const ArenaLayout arena = planned_layout(parts.plan);
-  const TensorMemory memory(parts.plan, arena, Fault::kNow);
+  const KvBlocks kv_blocks = kv_blocks_of(parts.scenario);
+  const Fault of_state = kv_blocks.cells > 0 ? Fault::kByPage : Fault::kNow;
+  const TensorMemory memory(parts.plan, arena, Fault::kNow, of_state);
   const auto loader =
       make_unit_loader(parts.scenario, parts.plan,
                        {.weights = parts.weights, .layout = layout, .itinerary = itinerary});
@@ -34,6 +36,7 @@ std::optional<TimedRun> timed_run(const TimedParts& parts) {
                                       .memory = memory,
                                       .loader = *loader,
                                       .observer = timekeeper,
+                                      .kv_blocks = kv_blocks,
                                       .stop = parts.stop},
                                      parts.prompt);
   if (result.end != RunEnd::kDone) return std::nullopt;

@@ -38,6 +38,27 @@ TEST(ReplayRefusals, SayAllThatTheKernelsCannotDo) {
             "  hint: add --engine tidemark\n");
 }
 
+TEST(ReplayRefusals, WhatOnlyASimulatedRunKnows) {
+  Scenario scenario = tiny_scenario();
+  scenario.enforce = true;
+  scenario.kv_resident = Bytes::of(1024);
+  scenario.load.initialise = BytesPerSecond::of(1'000'000);
+  EXPECT_EQ(refusal(scenario),
+            "error: --enforce: the replay's limit is a real one\n"
+            "  hint: give --memory-limit in its place\n"
+            "error: --kv-resident: the replay holds the whole KV cache\n"
+            "  hint: leave --kv-resident out\n"
+            "error: --initialise: the replay uses what it reads as it lies\n"
+            "  hint: leave --initialise out\n");
+}
+
+TEST(ReplayRefusals, AVocabularyOfOneTokenIsNoTable) {
+  testing::Dimensions dimensions = testing::kTiny;
+  dimensions.n_vocab = 1;
+  EXPECT_THAT(refusal(tiny_scenario(StrategyKind::kResident, dimensions)),
+              HasSubstr("has a vocabulary of one token, which the replay cannot run"));
+}
+
 TEST(ReplayRefusals, AListOfSizesHasNothingToCompute) {
   Scenario scenario = tiny_scenario();
   scenario.model = testing::demo_layers();

@@ -52,6 +52,26 @@ TEST(ReplayStrategies, ChunksOfLayersAndPartsOfThem) {
   EXPECT_EQ(parts.tokens, single.tokens);
 }
 
+// Blocks of 4 cells: 8 for the second ubatch of a prompt of 5, also for the two tokens after it,
+// of 4,096 cells there may be.
+TEST(ReplayStrategies, TheCacheGrowsByBlocks) {
+  Scenario scenario = wide_scenario(StrategyKind::kResident);
+  scenario.n_ctx = Tokens(4096);
+  const ReplayReport whole = replay_all({scenario}).front();
+  scenario.kv_in_blocks = true;
+  scenario.kv_block = 4;
+  const ReplayReport blocks = replay_all({scenario}).front();
+  EXPECT_TRUE(passed(blocks)) << to_text(std::span(&blocks, 1));
+  // Each tensor of the cache begins and ends within a page.
+  const Bytes rounding = most_rounding(plan_of(scenario)) + page_size() * (2 * 2 * 6);
+  for (const ReplayStep& step : blocks.steps) {
+    EXPECT_GE(step.measured, step.predicted) << step.step << " " << step.op;
+    EXPECT_LE(step.measured, step.predicted + rounding) << step.step << " " << step.op;
+  }
+  EXPECT_LT(blocks.measured_peak + rounding, whole.measured_peak);
+  EXPECT_EQ(blocks.tokens, whole.tokens);
+}
+
 TEST(ReplayStrategies, AMappedFileStaysOnceItWasTouched) {
   const Scenario scenario = wide_scenario(StrategyKind::kMmap);
   const ReplayReport report = replayed(scenario);
