@@ -149,9 +149,10 @@ QuantReport Quantizer::report(const std::string& name) const {
     std::optional<std::string> reason = entry.reason;
     if (!reason && work_[entry.work].measured.not_finite > 0) {
       reason = "NaN or infinite values";
-      report.notes.push_back(fmt::format("{} has {} NaN or infinite values and was not measured.",
-                                         entry.tensor->name,
-                                         format_count(work_[entry.work].measured.not_finite)));
+      const int64_t count = work_[entry.work].measured.not_finite;
+      report.notes.push_back(fmt::format("{} has {} NaN or infinite {} and was not measured.",
+                                         entry.tensor->name, format_count(count),
+                                         count == 1 ? "value" : "values"));
     }
     if (!reason) {
       report.tensors.push_back(outcome_of(work_[entry.work]));

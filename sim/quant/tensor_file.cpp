@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +64,20 @@ uint16_t u16_at(std::span<const std::byte> bytes, size_t index) {
                                std::to_integer<unsigned>(bytes[2 * index + 1]) << 8);
 }
 
+// A block whose scale is not finite holds no numbers; to the kernels it is zeros, which would hide
+// it.
+void dequantize_blocks(RowFormat format, std::span<const std::byte> bytes,
+                       std::span<float> values) {
+  dequantize_row(format, bytes, values);
+  const auto block = static_cast<size_t>(row_format_bytes(format, kBlockValues));
+  constexpr auto kValues = static_cast<size_t>(kBlockValues);
+  for (size_t i = 0; i * kValues < values.size(); ++i) {
+    if (std::isfinite(half_to_float(u16_at(bytes.subspan(i * block), 0)))) continue;
+    const auto broken = values.subspan(i * kValues, std::min(kValues, values.size() - i * kValues));
+    std::ranges::fill(broken, std::numeric_limits<float>::quiet_NaN());
+  }
+}
+
 void decode_row(StoredValues type, std::span<const std::byte> bytes, std::span<float> values) {
   switch (type) {
     case StoredValues::kF32:
@@ -77,9 +93,9 @@ void decode_row(StoredValues type, std::span<const std::byte> bytes, std::span<f
       }
       return;
     case StoredValues::kQ8_0:
-      return dequantize_row(RowFormat::kQ8_0, bytes, values);
+      return dequantize_blocks(RowFormat::kQ8_0, bytes, values);
     case StoredValues::kQ4_0:
-      return dequantize_row(RowFormat::kQ4_0, bytes, values);
+      return dequantize_blocks(RowFormat::kQ4_0, bytes, values);
     case StoredValues::kOther:
       return;
   }
@@ -164,6 +180,10 @@ Result<TensorFile> read_tensor_file(const std::filesystem::path& path) {
     }
     return one_error(path.string(), "no model.safetensors and no index of one in this folder",
                      "name the file itself");
+  }
+  if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found) {
+    if (path.empty()) return one_error("FILE", "\"\" names no file");
+    return Diagnostics{{.where = {.file = path.string()}, .message = "cannot open: no such file"}};
   }
   const std::string extension = path.extension().string();
   if (extension == ".gguf") return from_gguf(read_gguf(path));

@@ -43,8 +43,8 @@ struct TensorFile {
   std::vector<FileTensor> tensors{};  // in the order of the data, part by part
 };
 
-// Errors: what the readers of headers refuse; an ending that no reader knows; a tensor that reaches
-// beyond the end of its file.
+// Errors: what the readers of headers refuse; no such file; an ending that no reader knows; a
+// tensor that reaches beyond the end of its file.
 Result<TensorFile> read_tensor_file(const std::filesystem::path& path);
 
 // Why a quantizer leaves a tensor as it is, in words; nothing: it is quantized. Kept are vectors
@@ -62,7 +62,8 @@ class RowReader {
   explicit RowReader(const TensorFile& file) : file_(file) {}
 
   // Fills `values` with rows [first, first + values.size() / columns) of a tensor whose values can
-  // be read. Requires whole rows that are there. Errors: a file that cannot be opened or read.
+  // be read; those of a block whose scale is not finite as NaN. Requires whole rows that are there.
+  // Errors: a file that cannot be opened or read.
   std::optional<Diagnostics> read(const FileTensor& tensor, int64_t first, std::span<float> values);
 
  private:

@@ -175,6 +175,12 @@ Note       No integer format is asked for: --range does nothing.
 $ tidemark quant missing.safetensors
 missing.safetensors: error: cannot open: no such file
 [exit 2]
+$ tidemark quant nope
+nope: error: cannot open: no such file
+[exit 2]
+$ tidemark quant ''
+error: FILE: "" names no file
+[exit 2]
 $ tidemark quant tensors.py
 error: tensors.py: its ending says no format that is read here
   hint: name a .safetensors, a model.safetensors.index.json, the folder of one, or a .gguf

@@ -103,6 +103,12 @@ TEST_F(QuantizeFileTest, WhatIsNotFiniteIsKeptAndNamed) {
   EXPECT_EQ(made.tensors.size(), 1U);
 }
 
+TEST_F(QuantizeFileTest, OneThatIsNotFiniteIsOneValue) {
+  const QuantReport made =
+      report({f32_entry("w", {2, 2}, {1, NAN, 3, 2}), f32_entry("v", {2, 2}, {1, 2, 3, 4})}, {});
+  EXPECT_THAT(made.notes, ElementsAre("w has 1 NaN or infinite value and was not measured."));
+}
+
 TEST_F(QuantizeFileTest, APatternPicksTensors) {
   const std::vector<testing::FileEntry> entries{f32_entry("L.0.Attn.weight", {2, 2}, {1, 2, 3, 4}),
                                                 f32_entry("L.0.mlp.weight", {2, 2}, {1, 2, 3, 4})};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "planner/base/check.h"
 #include "support/golden.h"
 #include "weights_file.h"
@@ -73,6 +75,26 @@ TEST(TensorFileTest, ReadsGgufWithItsBlocks) {
   EXPECT_THAT(values_of(*file, file->tensors[2], 2), ElementsAre(1, 2, 3, 4));
 }
 
+// 0x7E00 is an fp16 NaN, 0x7C00 infinity. Only the values of that block are none: of a row of two
+// blocks, the second.
+TEST(TensorFileTest, ABlockWithoutAScaleHoldsNoNumbers) {
+  const testing::TemporaryFolder folder;
+  const std::string q8 = std::string("\x00\x38", 2) + std::string(32, '\x02');
+  const std::string q4 = std::string("\x00\x38", 2) + std::string(16, '\x69');
+  const std::string broken8 = std::string("\x00\x7E", 2) + std::string(32, '\x02');
+  const std::string broken4 = std::string("\x00\x7C", 2) + std::string(16, '\x69');
+  testing::write_gguf_file(
+      folder.path() / "m.gguf",
+      {{.name = "one", .type = "Q8_0", .shape = {1, 64}, .data = q8 + broken8},
+       {.name = "two", .type = "Q4_0", .shape = {1, 64}, .data = q4 + broken4}});
+  const Result<TensorFile> file = read_tensor_file(folder.path() / "m.gguf");
+  ASSERT_TRUE(file.ok()) << to_string(file.diagnostics());
+  for (const FileTensor& tensor : file->tensors) {
+    const std::vector<float> values = values_of(*file, tensor, 1);
+    for (size_t i = 0; i < 64; ++i) EXPECT_EQ(std::isnan(values[i]), i >= 32) << tensor.name << i;
+  }
+}
+
 TEST(TensorFileTest, ReadsShardsByTheirIndexOrTheirFolder) {
   const testing::TemporaryFolder folder;
   testing::write_safetensors_file(folder.path() / "m-1.safetensors",
@@ -102,7 +124,11 @@ TEST(TensorFileTest, SaysWhatItCannotRead) {
     return to_string(read_tensor_file(path).diagnostics());
   };
   EXPECT_THAT(problem(folder.path()), HasSubstr("no model.safetensors and no index of one"));
+  EXPECT_THAT(problem(folder.path() / "m.bin"),
+              HasSubstr("m.bin: error: cannot open: no such file"));
+  testing::write_bytes(folder.path() / "m.bin", "x");
   EXPECT_THAT(problem(folder.path() / "m.bin"), HasSubstr("its ending says no format"));
+  EXPECT_THAT(problem(""), HasSubstr("\"\" names no file"));
   EXPECT_THAT(problem(folder.path() / "m.safetensors"), HasSubstr("no such file"));
   testing::write_bytes(folder.path() / "m.gguf", "GGUF");
   EXPECT_THAT(problem(folder.path() / "m.gguf"), HasSubstr("m.gguf: error: "));
