@@ -39,7 +39,8 @@ Listing allocator_listing(const PhasePlan& phase) {
 }  // namespace
 
 int run_allocators(const SimulateOptions& options) {
-  const Result<std::vector<Scenario>> scenarios = resolve(options.scenario);
+  const Result<std::vector<Scenario>> scenarios =
+      resolve(options.scenario, {{"-o", options.output.file}});
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1) {
     return fail(one_error("--allocators", "needs exactly one model and setting",

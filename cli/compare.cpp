@@ -142,6 +142,12 @@ int compare(const CompareCommand& command) {
   if (!tolerance) return fail(tolerance.diagnostics());
   const Result<SettingMap> given = given_settings(command.scenario);
   if (!given) return fail(given.diagnostics());
+  const auto model = given->find("model");
+  if (auto refused = overwrites(
+          {{"-o", command.output.file}},
+          {{"FILE", command.file}, {"--model", model == given->end() ? "" : model->second.text}})) {
+    return fail(*refused);
+  }
   const Result<LoggedFacts> facts = facts_of(*given);
   if (!facts) return fail(facts.diagnostics());
   const Result<std::string> text = read_file(command.file, kLargestLog);

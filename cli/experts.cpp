@@ -25,7 +25,8 @@ Listing expert_listing(const Scenario& scenario, const ExpertShape& shape, int64
 }  // namespace
 
 int run_experts(const SimulateOptions& options) {
-  const Result<std::vector<Scenario>> scenarios = resolve(options.scenario);
+  const Result<std::vector<Scenario>> scenarios =
+      resolve(options.scenario, {{"-o", options.output.file}});
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1) {
     return fail(one_error("--experts", "needs exactly one model and setting",

@@ -37,6 +37,9 @@ int print_imported(const ImportCommand& command, const ImportedModel& imported) 
 
 int run_import(const ImportCommand& command) {
   try {
+    if (auto refused = overwrites({{"-o", command.output.file}}, {{"FILE", command.model}})) {
+      return fail(*refused);
+    }
     const Result<ImportedModel> imported =
         load_any_model(command.model, {.assume_dense = command.assume_dense});
     return imported ? print_imported(command, *imported) : fail(imported.diagnostics());
@@ -49,6 +52,9 @@ int run_export(const ExportCommand& command) {
   try {
     if (command.output.file.empty()) {
       return fail(one_error("--output", "is not given", "name the file to write: -o model.gguf"));
+    }
+    if (auto refused = overwrites({{"-o", command.output.file}}, {{"MODEL", command.model}})) {
+      return fail(*refused);
     }
     const Result<ImportedModel> imported = load_any_model(command.model, {});
     if (!imported) return fail(imported.diagnostics());

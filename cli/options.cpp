@@ -3,15 +3,94 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "planner/base/files.h"
+#include "planner/config/load.h"
 
 namespace tidemark::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+bool same_file(const fs::path& one, const fs::path& other) {
+  std::error_code missing;
+  return fs::equivalent(one, other, missing);
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+// "m-00001-of-00003.gguf" -> "m"; empty when it is no part of a set.
+std::string name_of_set(const fs::path& file) {
+  const std::string name = file.filename().string();
+  constexpr std::string_view kEnding = "-00001-of-00003.gguf";
+  const size_t rest = name.size() - std::min(name.size(), kEnding.size());
+  const bool is_part = rest > 0 && name.ends_with(".gguf") && name.substr(rest + 6, 4) == "-of-";
+  return is_part ? name.substr(0, rest) : "";
+}
+
+// Weights, or what describes them.
+bool is_of_a_checkpoint(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name == "config.json" || name.ends_with(".index.json") || name.ends_with(".safetensors");
+}
+
+bool would_overwrite(const fs::path& output, const fs::path& input) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(output, ignored)) return false;
+  if (same_file(output, input)) return true;
+  if (fs::is_directory(input, ignored)) {
+    return same_file(folder_of(output), input) && is_of_a_checkpoint(output);
+  }
+  if (!same_file(folder_of(output), folder_of(input))) return false;
+  if (input.extension() == ".json") return is_of_a_checkpoint(output);
+  if (input.extension() == ".safetensors") return output.filename() == "config.json";
+  return !name_of_set(input).empty() && name_of_set(input) == name_of_set(output);
+}
+
+struct FileSetting {
+  const char* key = "";
+  const char* flag = "";
+  std::optional<ConfigKind> kind{};  // of a built-in name
+};
+
+constexpr FileSetting kFileSettings[] = {{"model", "MODEL", ConfigKind::kModel},
+                                         {"model_draft", "--model-draft", ConfigKind::kModel},
+                                         {"mmproj", "--mmproj"},
+                                         {"requests", "--requests"},
+                                         {"device", "--device", ConfigKind::kDevice}};
+
+// A built-in name is the file it is found in.
+NamedFile named_file(const FileSetting& row, const std::string& text) {
+  if (row.kind) {
+    const Result<fs::path> found = find_config(*row.kind, text);
+    if (found) return {.flag = row.flag, .file = found->string()};
+  }
+  return {.flag = row.flag, .file = text};
+}
+
+std::vector<NamedFile> files_of(const ScenarioOptions& options,
+                                const std::vector<SettingMap>& maps) {
+  std::vector<NamedFile> files;
+  if (!options.scenario_file.empty()) {
+    files.push_back(
+        named_file({"scenario", "--scenario", ConfigKind::kScenario}, options.scenario_file));
+  }
+  for (const SettingMap& map : maps) {
+    for (const FileSetting& row : kFileSettings) {
+      const auto setting = map.find(row.key);
+      if (setting != map.end()) files.push_back(named_file(row, setting->second.text));
+    }
+  }
+  return files;
+}
 
 std::optional<Diagnostics> add_layer(SettingMap& settings, const Result<SettingMap>& layer) {
   if (!layer) return layer.diagnostics();
@@ -36,7 +115,23 @@ bool names_a_switch(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<Scenario>> resolve(const ScenarioOptions& options) {
+std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
+                                      const std::vector<NamedFile>& inputs) {
+  for (const NamedFile& output : outputs) {
+    if (output.file.empty() || output.file == "-") continue;
+    for (const NamedFile& input : inputs) {
+      if (input.file.empty() || !would_overwrite(output.file, input.file)) continue;
+      return one_error(output.flag,
+                       fmt::format("{} belongs to {} {}, which this command reads",
+                                   in_quotes(output.file), input.flag, in_quotes(input.file)),
+                       "name another file to write");
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Scenario>> resolve(const ScenarioOptions& options,
+                                      const std::vector<NamedFile>& outputs) {
   Diagnostics problems;
   SettingMap settings = options.defaults;
   if (!options.scenario_file.empty()) {
@@ -52,6 +147,7 @@ Result<std::vector<Scenario>> resolve(const ScenarioOptions& options) {
   const Result<std::vector<SettingMap>> maps = expand_lists(settings);
   if (!maps) append(problems, maps.diagnostics());
   if (!maps || has_errors(problems)) return problems;
+  if (auto refused = overwrites(outputs, files_of(options, *maps))) return std::move(*refused);
 
   std::vector<Scenario> scenarios;
   for (const SettingMap& map : *maps) {

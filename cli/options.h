@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,8 +84,26 @@ void add_replay_flags(CLI::App& verb, ReplayCommand& command);
 int run_replay(const ReplayCommand& command);
 int run_list(const ListOptions& options);
 
-// Flags > --set > environment > scenario file, lists expanded, each resolved. All problems at once.
-Result<std::vector<Scenario>> resolve(const ScenarioOptions& options);
+// A file by the flag that names it, to be read or written.
+struct NamedFile {
+  std::string flag{};
+  std::string file{};  // empty: not given
+};
+
+// Why an output would take the place of an input of its command; nothing: it would not.
+//
+//   -o ./v.gguf and MODEL v.gguf                  the same file, whatever it is called
+//   -o m/model.safetensors and the folder m       what a folder, a config.json or an index is
+//   about:
+//                                                 weights, config.json, *.index.json beside it
+//   -o m-00002-of-00003.gguf and part 1           another part of a split set
+std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
+                                      const std::vector<NamedFile>& inputs);
+
+// Flags > --set > environment > scenario file, lists expanded, each resolved. All problems at once,
+// or that one of `outputs` is a file of the scenario.
+Result<std::vector<Scenario>> resolve(const ScenarioOptions& options,
+                                      const std::vector<NamedFile>& outputs);
 
 // Writes to the file or standard output; prints diagnostics and returns kBadInput when that fails,
 // else `code`.

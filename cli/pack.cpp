@@ -205,6 +205,10 @@ void certify(const Stop& stop, const Problem& problem, PackReport& report) {
 }
 
 int pack(const PackCommand& command) {
+  if (auto refused = overwrites({{"-o", command.output.file}, {"--svg", command.svg_file}},
+                                {{"PROBLEM", command.file}})) {
+    return fail(*refused);
+  }
   const Result<PackSettings> settings = read_settings(command);
   if (!settings) return fail(settings.diagnostics());
   const Result<CsvProblem> file = read_problem(command, *settings);

@@ -16,7 +16,8 @@ int show_stage(const PlanOptions& options, const Scenario& scenario, const Memor
 }  // namespace
 
 int run_plan(const PlanOptions& options) {
-  const Result<std::vector<Scenario>> scenarios = resolve(options.scenario);
+  const Result<std::vector<Scenario>> scenarios =
+      resolve(options.scenario, {{"-o", options.output.file}});
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1 && !options.show.empty()) {
     return fail(one_error("--show", "shows one plan, but the settings list several",

@@ -54,6 +54,9 @@ std::string rendered(const QuantReport& report, const OutputOptions& output) {
 }
 
 Result<QuantizeOutcome> quantize(const QuantCommand& command) {
+  if (auto refused = overwrites({{"-o", command.output.file}}, {{"FILE", command.file}})) {
+    return std::move(*refused);
+  }
   const Result<QuantPlan> plan = read_quant_request(command.request);
   if (!plan) return plan.diagnostics();
   const Result<TensorFile> file = read_tensor_file(command.file);

@@ -107,7 +107,9 @@ int run_replay(const ReplayCommand& command) {
   ScenarioOptions scenario = command.scenario;
   scenario.defaults = {{"quant", {.text = "int8", .origin = "replay default"}},
                        {"activation_type", {.text = "int8", .origin = "replay default"}}};
-  const Result<std::vector<Scenario>> scenarios = resolve(scenario);
+  const std::vector<NamedFile> outputs{{"-o", command.output.file}, {"--svg", command.svg_file}};
+  if (auto refused = overwrites(outputs, {{"--weights", command.weights}})) return fail(*refused);
+  const Result<std::vector<Scenario>> scenarios = resolve(scenario, outputs);
   if (!scenarios) return fail(scenarios.diagnostics());
 
   Result<ReplayOptions> made = replay_options(command);

@@ -33,13 +33,16 @@ Diagnostics one_run_only(const std::string& flag) {
                    "give one --strategy, or write the picture of all of them with --svg");
 }
 
+std::vector<NamedFile> outputs_of(const SimulateOptions& options) {
+  return {{"-o", options.output.file},
+          {"--curve", options.curve_file},
+          {"--trace", options.trace_file},
+          {"--svg", options.svg_file}};
+}
+
 // Two outputs with one name would leave only the last.
-std::optional<Diagnostics> same_file_twice(const SimulateOptions& options) {
-  const std::pair<const char*, const std::string&> outputs[] = {{"-o", options.output.file},
-                                                                {"--curve", options.curve_file},
-                                                                {"--trace", options.trace_file},
-                                                                {"--svg", options.svg_file}};
-  std::map<std::filesystem::path, const char*> flags;
+std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs) {
+  std::map<std::filesystem::path, std::string> flags;
   for (const auto& [flag, file] : outputs) {
     if (file.empty()) continue;
     std::error_code ignored;
@@ -72,8 +75,8 @@ int write_files(const SimulateOptions& options, const std::vector<SimResult>& re
 }  // namespace
 
 int run_simulate(const SimulateOptions& options) {
-  if (const auto clash = same_file_twice(options)) return fail(*clash);
-  const Result<std::vector<Scenario>> scenarios = resolve(options.scenario);
+  if (const auto clash = same_file_twice(outputs_of(options))) return fail(*clash);
+  const Result<std::vector<Scenario>> scenarios = resolve(options.scenario, outputs_of(options));
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1 && !options.curve_file.empty()) return fail(one_run_only("--curve"));
   if (scenarios->size() > 1 && !options.trace_file.empty()) return fail(one_run_only("--trace"));
