@@ -31,7 +31,7 @@ struct ReplayStep {
   std::string op{};    // "blk.3.q"
   Bytes predicted{};
   Bytes measured{};
-  Duration wall{};  // of the op, and of waiting for its weights
+  Duration wall{};                           // of the op, and of waiting for its weights
   std::optional<Duration> predicted_wall{};  // where times are compared
 };
 

@@ -239,11 +239,10 @@ std::string time_lines(const SimReport& report) {
 std::string cache_line(const SimReport& report) {
   if (report.cache_hits > 0 || report.cache_misses > 0) {
     return paragraph(
-        "Cache",
-        fmt::format("{} hits, {} misses, hit rate {}, {} evictions{}",
-                    format_count(report.cache_hits), format_count(report.cache_misses),
-                    format_hit_rate(report.hit_rate), format_count(report.cache_evictions),
-                    prefetch_words(report)));
+        "Cache", fmt::format("{} hits, {} misses, hit rate {}, {} evictions{}",
+                             format_count(report.cache_hits), format_count(report.cache_misses),
+                             format_hit_rate(report.hit_rate), format_count(report.cache_evictions),
+                             prefetch_words(report)));
   }
   if (report.page_faults == 0 && report.minor_faults == 0) return "";
   return paragraph(
