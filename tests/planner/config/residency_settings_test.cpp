@@ -57,7 +57,8 @@ TEST(ResidencySettings, WhatIsRefused) {
 TEST(ResidencySettings, OnlyWhatIsStatedIsRecorded) {
   const auto recorded = [](const SettingMap& settings) {
     std::string keys;
-    for (const Setting& setting : resolve_scenario(settings).value().settings) {
+    const Scenario scenario = resolve_scenario(settings).value();
+    for (const Setting& setting : scenario.settings) {
       for (const char* key : {"split", "processes", "expert_cache", "hot_rows", "cold_rows"}) {
         if (setting.key == key) keys += setting.key + "=" + setting.value + " ";
       }
