@@ -21,6 +21,7 @@ double ns_each(double ns, double amount) { return std::max(ns, 1e-6) / amount; }
 
 int64_t rounded(double value) {
   check(std::isfinite(value), "a measured value is a number");
+  value = std::min(value, 1e18);  // where a slope of noise divides by almost nothing
   double unit = 1.0;
   while (value / unit >= 9999.5) unit *= 10.0;
   return std::max<int64_t>(1,
