@@ -93,7 +93,7 @@ TEST(LayerNormTest, ByHand) {
   EXPECT_THAT(x, ElementsAre(1, 9, 5, 5));  // equal values: the bias, 0.5 / 0.5 + 4
 }
 
-TEST(LayerNormTest, EpsilonIsAddedToTheVarianceOfRealValues) {
+TEST(LayerNormTest, EpsilonBelongsToTheVarianceInRealUnits) {
   // Scale 0.1, values -1 and 1: variance 0.01, and with epsilon 0.03 the root is 0.2: +-0.5.
   std::vector<int8_t> x{-1, 1};
   layer_norm(x, stored({1.0F, 1.0F}), {}, {.scale_in = 0.1F, .out = {0.01F, 0}, .epsilon = 0.03F},
