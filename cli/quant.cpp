@@ -2,42 +2,15 @@
 #include "quant.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <cstdio>
 
 #include "interrupt.h"
+#include "progress_line.h"
 #include "threads.h"
 
 namespace tidemark::cli {
 namespace {
-
-// On a terminal only, written over itself.
-class PercentLine {
- public:
-  explicit PercentLine(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
-  ~PercentLine() {
-    if (shown_) talk("\r\x1b[K");
-  }
-  PercentLine(const PercentLine&) = delete;
-  PercentLine& operator=(const PercentLine&) = delete;
-
-  void show(int64_t done, int64_t total) {
-    const Clock::time_point now = Clock::now();
-    if (!shown_ || total <= 0 || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    talk("\r\x1b[Kquantizing: {} %",
-         static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(total)));
-    std::fflush(stderr);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  bool shown_;
-  Clock::time_point last_{};
-};
 
 std::string rendered(const QuantReport& report, const OutputOptions& output) {
   switch (output.format) {
@@ -61,7 +34,7 @@ Result<QuantizeOutcome> quantize(const QuantCommand& command) {
   if (!plan) return plan.diagnostics();
   const Result<TensorFile> file = read_tensor_file(command.file);
   if (!file) return file.diagnostics();
-  PercentLine line(command.output.quiet);
+  ProgressLine line(command.output.quiet);
   const int threads = command.threads > 0 ? command.threads : all_threads();
   const QuantizeOptions options{
       .run_all =
@@ -69,7 +42,7 @@ Result<QuantizeOutcome> quantize(const QuantCommand& command) {
             run_on_threads(threads, tasks);
           },
       .stop = [] { return stop_asked.load(); },
-      .progress = [&line](int64_t done, int64_t total) { line.show(done, total); }};
+      .progress = [&line](int64_t done, int64_t total) { line.show("quantizing", done, total); }};
   return quantize_file(command.file, *file, *plan, options);
 }
 

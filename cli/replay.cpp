@@ -2,48 +2,21 @@
 #include "sim/replay/replay.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstdio>
 
 #include "interrupt.h"
 #include "options.h"
 #include "planner/base/units.h"
 #include "planner/report/replay_report.h"
+#include "progress_line.h"
 #include "render.h"
 #include "sim/replay/scratch_file.h"
 
 namespace tidemark::cli {
 namespace {
-
-// On a terminal only, written over itself.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() {
-    if (shown_) talk("\r\x1b[K");
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(std::string_view stage, int64_t done, int64_t total) {
-    const Clock::time_point now = Clock::now();
-    if (!shown_ || total <= 0 || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    talk("\r\x1b[K{}: {} %", stage,
-         static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(total)));
-    std::fflush(stderr);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  bool shown_;
-  Clock::time_point last_{};
-};
 
 // "blk.0.q=64"
 Result<OffsetShift> parse_shift(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "planner/base/check.h"
+#include "planner/base/find_by_name.h"
 
 namespace tidemark {
 namespace {
@@ -11,14 +12,6 @@ constexpr std::array<OpClass, 4> kOps{OpClass::kMatMul, OpClass::kGemv, OpClass:
                                       OpClass::kOther};
 constexpr std::array<ValueType, 4> kTypes{ValueType::kF32, ValueType::kF16, ValueType::kInt8,
                                           ValueType::kInt4};
-
-template <typename Kinds>
-std::optional<typename Kinds::value_type> find_kind(const Kinds& kinds, std::string_view name) {
-  for (const auto kind : kinds) {
-    if (name_of(kind) == name) return kind;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -37,7 +30,7 @@ std::string_view name_of(OpClass op) {
   return {};
 }
 
-std::optional<OpClass> parse_op_class(std::string_view name) { return find_kind(kOps, name); }
+std::optional<OpClass> parse_op_class(std::string_view name) { return find_by_name(kOps, name); }
 
 std::string_view name_of(ValueType type) {
   switch (type) {
@@ -54,7 +47,9 @@ std::string_view name_of(ValueType type) {
   return {};
 }
 
-std::optional<ValueType> parse_value_type(std::string_view name) { return find_kind(kTypes, name); }
+std::optional<ValueType> parse_value_type(std::string_view name) {
+  return find_by_name(kTypes, name);
+}
 
 ValueType value_type_of(DType dtype) {
   const Format& format = format_of(dtype);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "planner/base/check.h"
+#include "planner/base/find_by_name.h"
 
 namespace tidemark {
 namespace {
@@ -11,14 +12,6 @@ namespace {
 constexpr std::array<SystemKind, 4> kSystems{SystemKind::kLinux, SystemKind::kAndroid,
                                              SystemKind::kIos, SystemKind::kMacos};
 constexpr std::array<ReadOrder, 2> kOrders{ReadOrder::kSequential, ReadOrder::kRandom};
-
-template <typename Kinds>
-std::optional<typename Kinds::value_type> find_kind(const Kinds& kinds, std::string_view name) {
-  for (const auto kind : kinds) {
-    if (name_of(kind) == name) return kind;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -38,7 +31,7 @@ std::string_view name_of(SystemKind os) {
 }
 
 std::optional<SystemKind> parse_system_kind(std::string_view name) {
-  return find_kind(kSystems, name);
+  return find_by_name(kSystems, name);
 }
 
 BytesPerSecond DeviceSpec::cached_rate() const {
@@ -51,7 +44,7 @@ std::string_view name_of(ReadOrder order) {
 }
 
 std::optional<ReadOrder> parse_read_order(std::string_view name) {
-  return find_kind(kOrders, name);
+  return find_by_name(kOrders, name);
 }
 
 }  // namespace tidemark
