@@ -68,10 +68,13 @@ struct DeviceSpec {
   Duration op_overhead{};
   std::vector<CoreGroup> cores{};
   Bytes page_size{};
-  Duration page_fault{};                         // without a read; zero = not counted
-  std::optional<BytesPerSecond> cached_read{};   // read() of what the page cache holds
-  std::optional<BytesPerSecond> mapped_read{};   // of a mapped file front to back, faults included
-  std::optional<BytesPerSecond> fresh_memory{};  // pages made for what is read; none = no time
+  Duration page_fault{};                        // without a read; zero = not counted
+  std::optional<BytesPerSecond> cached_read{};  // read() of what the page cache holds
+  std::optional<BytesPerSecond> mapped_read{};  // of a mapped file front to back, faults included
+  // Pages made for what is read (none = no time), and pages that the same process has given back
+  // (none = as fresh ones).
+  std::optional<BytesPerSecond> fresh_memory{};
+  std::optional<BytesPerSecond> reused_memory{};
   std::vector<OpRate> op_rates{};  // kernels measured on it: they win over the roofline
   DeviceIsa isa = DeviceIsa::kUnknown;
   SystemKind os = SystemKind::kLinux;

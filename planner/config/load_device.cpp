@@ -153,6 +153,11 @@ Result<DeviceSpec> parse_device(const std::string& file, std::string_view text) 
   if (map->has("cached_read")) device.cached_read = map->bandwidth("cached_read");
   if (map->has("mapped_read")) device.mapped_read = map->bandwidth("mapped_read");
   if (map->has("fresh_memory")) device.fresh_memory = map->bandwidth("fresh_memory");
+  if (map->has("reused_memory")) device.reused_memory = map->bandwidth("reused_memory");
+  if (device.reused_memory && !map->has("fresh_memory")) {
+    map->error("reused_memory", "stands without fresh_memory",
+               "state what pages cost that nobody had before, too");
+  }
   device.op_rates = read_op_rates(*map);
   device.isa = read_isa(*map);
   device.os = read_os(*map);

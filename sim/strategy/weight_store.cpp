@@ -1,5 +1,6 @@
 #include "sim/strategy/weight_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tidemark {
@@ -43,9 +44,13 @@ Duration WeightStore::unit_time(UnitId unit, ReadOrder order) {
   return time;
 }
 
-// The pages it is read into are made first.
-Duration WeightStore::fresh_time(Bytes bytes) const {
-  return device_.fresh_memory ? transfer_time(bytes, *device_.fresh_memory) : Duration{};
+// The pages it is read into are made first, of those that were given back if there are some.
+Duration WeightStore::pages_time(Bytes bytes) {
+  if (!device_.fresh_memory) return {};
+  const Bytes again = std::min(bytes, given_back_);
+  given_back_ -= again;
+  return transfer_time(bytes - again, *device_.fresh_memory) +
+         transfer_time(again, device_.reused_memory.value_or(*device_.fresh_memory));
 }
 
 Duration WeightStore::initialise_time(Bytes bytes) const {
@@ -55,7 +60,7 @@ Duration WeightStore::initialise_time(Bytes bytes) const {
 
 void WeightStore::read(UnitId unit, ReadOrder order, Action on_ready) {
   const Bytes bytes = units_.at(unit.index()).bytes;
-  read_for(unit, unit_time(unit, order) + fresh_time(bytes), std::move(on_ready));
+  read_for(unit, unit_time(unit, order) + pages_time(bytes), std::move(on_ready));
 }
 
 // One after the other, storage waits while its last read is initialised.
@@ -113,7 +118,11 @@ void WeightStore::note_ready(UnitId unit) {
   progress_->on_ready(unit);
 }
 
-void WeightStore::release(UnitId unit) { ledger_.release_weights(units_.at(unit.index()).bytes); }
+void WeightStore::release(UnitId unit) {
+  const Bytes bytes = units_.at(unit.index()).bytes;
+  given_back_ += bytes;
+  ledger_.release_weights(bytes);
+}
 
 void WeightStore::trace_span(const char* lane, std::string name, Duration duration) {
   if (trace_ == nullptr) return;

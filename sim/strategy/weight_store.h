@@ -7,6 +7,11 @@
 //     overlapping     r0 r1 r2            one after the other     r0 i0 r1 i1 r2 i2
 //                        i0 i1 i2
 //   Checked by WeightStoreTest.ThreeUnits.
+//
+//   Where a device says what pages cost to make, each read begins with that of its destination.
+//   What was released is taken again first, and cheaper. Units of 4, 4 and 8 bytes, one at a time,
+//   fresh memory 1 byte a ns, reused 2:  fresh 4 | reused 4 | reused 4, fresh 4  ->  4 + 2 + 6 ns.
+//   Checked by WeightStoreTest.PagesAreMadeOnceAndReused.
 #pragma once
 
 #include <functional>
@@ -54,7 +59,6 @@ class WeightStore {
   // How long one read of so many bytes takes, in the requests that the scenario asks for.
   Duration read_time(Bytes bytes) const { return read_time(bytes, choices_.read_order); }
   Duration initialise_time(Bytes bytes) const;
-  Duration fresh_time(Bytes bytes) const;
   const StorageModel& storage() const { return storage_; }
 
   Bytes bytes_read() const { return bytes_read_; }
@@ -64,6 +68,7 @@ class WeightStore {
  private:
   Duration read_time(Bytes bytes, ReadOrder order) const;
   Duration unit_time(UnitId unit, ReadOrder order);
+  Duration pages_time(Bytes bytes);
   void on_read_start(UnitId unit, Duration service);
   void on_read_done(UnitId unit, Action on_ready);
   void on_initialised(UnitId unit, const Action& on_ready);
@@ -81,6 +86,7 @@ class WeightStore {
   std::vector<bool> is_open_{};  // by file
   Server flash_;
   Server initialiser_;
+  Bytes given_back_{};  // released, and not taken again
   Bytes bytes_read_{};
   Duration reading_{};
   Duration initialising_{};

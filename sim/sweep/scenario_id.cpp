@@ -152,7 +152,7 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
                memory_bandwidth, flash_read, flash_latency, storage, compute, compute_rates,
                op_overhead, cores, page_size, page_fault, cached_read, mapped_read, fresh_memory,
-               op_rates, isa, os, swap, zram, energy, accelerator, estimates] = device;
+               reused_memory, op_rates, isa, os, swap, zram, energy, accelerator, estimates] = device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
@@ -170,6 +170,7 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   if (cached_read) text.add("device.cached_read", cached_read->count());
   if (mapped_read) text.add("device.mapped_read", mapped_read->count());
   if (fresh_memory) text.add("device.fresh_memory", fresh_memory->count());
+  if (reused_memory) text.add("device.reused_memory", reused_memory->count());
   for (const auto& [kind, tokens, rate, output_rate, overhead] : op_rates) {
     text.add("device.op_rate", fmt::format("{} {} {} {} {}", name_of(kind), tokens, rate.count(),
                                            output_rate.count(), overhead.count()));

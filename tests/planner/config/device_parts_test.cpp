@@ -13,13 +13,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-DeviceSpec device_with(const std::string& keys) {
-  const Result<DeviceSpec> device = parse_device(
+Result<DeviceSpec> parsed_with(const std::string& keys) {
+  return parse_device(
       "x.yaml",
       "schema: device/1\nname: x\ndescription: a phone\nsource: a sheet\nram_total: 8 GB\n"
       "app_available: 3 GB\nmemory_bandwidth: 40 GB/s\nflash_read: 3 GB/s\n"
       "flash_latency: 100 us\ncompute: 1000 GOPS\npage_size: 4 KiB\n" +
           keys);
+}
+
+DeviceSpec device_with(const std::string& keys) {
+  const Result<DeviceSpec> device = parsed_with(keys);
   EXPECT_TRUE(device.ok()) << to_string(device.diagnostics());
   return device.ok() ? *device : DeviceSpec{};
 }
@@ -71,6 +75,14 @@ TEST(DeviceParts, Cores) {
 TEST(DeviceParts, RatiosOfCompressedMemory) {
   const DeviceSpec device = device_with("swap: 4 GB\nzram: {other_apps: 2.5, weights: 1.2}\n");
   EXPECT_EQ(device.zram, (ZramRatios{.other_apps = 2'500, .weights = 1'200, .kv_cache = 1'070}));
+}
+
+TEST(DeviceParts, MemoryUsedAgainStandsBesideFreshMemory) {
+  const DeviceSpec device = device_with("fresh_memory: 2 GB/s\nreused_memory: 7 GB/s\n");
+  EXPECT_EQ(device.fresh_memory, BytesPerSecond::of(2'000'000'000));
+  EXPECT_EQ(device.reused_memory, BytesPerSecond::of(7'000'000'000));
+  EXPECT_THAT(to_string(parsed_with("reused_memory: 7 GB/s\n").diagnostics()),
+              HasSubstr("reused_memory: stands without fresh_memory"));
 }
 
 TEST(DeviceParts, EnergyInThousandths) {
