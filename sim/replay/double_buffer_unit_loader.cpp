@@ -1,6 +1,7 @@
 #include <array>
 #include <future>
 #include <optional>
+#include <utility>
 
 #include "planner/base/check.h"
 #include "sim/replay/unit_loader.h"
@@ -8,9 +9,9 @@
 namespace tidemark {
 namespace {
 
-// The simulator's two slots (double_buffer_loader.cpp) with a thread that reads. The unit of the
-// visit at hand is waited for first; then the free slot, if there is one, takes the next unit that
-// is in neither.
+// The simulator's two slots (double_buffer_loader.cpp) with a thread that makes a slot's pages and
+// reads into them. The unit of the visit at hand is waited for first; then the free slot, if there
+// is one, takes the next unit that is in neither.
 class DoubleBufferLoader : public UnitLoader {
  public:
   explicit DoubleBufferLoader(const LoaderParts& parts)
@@ -35,7 +36,9 @@ class DoubleBufferLoader : public UnitLoader {
 
   void add_ranges(std::vector<AddressRange>& ranges) const override {
     for (const std::optional<Slot>& slot : slots_) {
-      if (slot) ranges.push_back(slot->piece.pages.range());
+      if (!slot) continue;
+      slot->populated.wait();  // they count from the start of the read
+      ranges.push_back(slot->piece.pages.range());
     }
   }
 
@@ -43,6 +46,7 @@ class DoubleBufferLoader : public UnitLoader {
   struct Slot {
     UnitId unit{};
     LoadedPiece piece{};
+    std::shared_future<void> populated{};
     std::future<void> reading{};  // last, so that it is waited for before the pages go
   };
 
@@ -72,10 +76,14 @@ class DoubleBufferLoader : public UnitLoader {
       slot->unit = unit;
       const Interval<Bytes> extent = parts_.layout.extent(unit);
       slot->piece = pages_for(extent);
-      slot->reading =
-          std::async(std::launch::async, [this, extent, into = slot->piece.pages.bytes()] {
-            read_piece(parts_.weights, extent, into);
-          });
+      std::promise<void> populated;
+      slot->populated = populated.get_future().share();
+      slot->reading = std::async(std::launch::async, [this, extent, &pages = slot->piece.pages,
+                                                      populated = std::move(populated)]() mutable {
+        pages.populate();
+        populated.set_value();
+        read_piece(parts_.weights, extent, pages.bytes());
+      });
       bytes_read_ += parts_.layout.bytes(unit);
       return true;
     }

@@ -50,10 +50,14 @@ Mapping::Mapping(Bytes size, Fault fault) {
     fail("cannot open reserved memory");
   }
   if (fault == Fault::kByPage) ::madvise(bytes_.data(), inner, MADV_NOHUGEPAGE);
-  if (fault != Fault::kNow) return;
+  if (fault == Fault::kNow) populate();
+}
+
+void Mapping::populate() const {
+  if (bytes_.empty()) return;
   // Fewer, larger pages where the system has them: quicker to make and to count, and no byte more.
-  ::madvise(bytes_.data(), inner, MADV_HUGEPAGE);
-  if (::madvise(bytes_.data(), inner, MADV_POPULATE_WRITE) != 0) {
+  ::madvise(bytes_.data(), bytes_.size(), MADV_HUGEPAGE);
+  if (::madvise(bytes_.data(), bytes_.size(), MADV_POPULATE_WRITE) != 0) {
     touch_pages(bytes_);  // the kernel cannot do it in one call
   }
 }

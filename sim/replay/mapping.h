@@ -21,7 +21,7 @@ struct AddressRange {
 };
 
 enum class Fault {
-  kNow,      // every page is resident before the mapping is handed out
+  kNow,      // every page is resident before the mapping is handed out: populate()
   kOnTouch,  // a page becomes resident when it is first used
   kByPage,   // the same, and never more than a page at once
 };
@@ -40,6 +40,8 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
+  // Makes every page resident, in large pages where the system has them.
+  void populate() const;
   // Whole pages: at least the size asked for. Empty for a size of 0.
   std::span<std::byte> bytes() const { return bytes_; }
   AddressRange range() const;

@@ -12,6 +12,7 @@ namespace {
 // A unit in pages of its own, read when they are made.
 LoadedPiece read_now(const LoaderParts& parts, UnitId unit) {
   LoadedPiece piece = pages_for(parts.layout.extent(unit));
+  piece.pages.populate();
   read_piece(parts.weights, parts.layout.extent(unit), piece.pages.bytes());
   return piece;
 }

@@ -76,6 +76,7 @@ WeightFile::WeightFile(const WeightsInventory& weights, WeightSource& source,
       if (writer.stopped()) return;
     }
   }
+  source.end();
   writer.pad_to_page();
   writer.flush();
   check(file_.size() == total, "the file is as long as its tensors");
@@ -84,7 +85,7 @@ WeightFile::WeightFile(const WeightsInventory& weights, WeightSource& source,
 
 LoadedPiece pages_for(Interval<Bytes> piece) {
   const Interval<Bytes> extent = page_extent(piece);
-  LoadedPiece made{.pages = Mapping(extent.upper - extent.lower, Fault::kNow)};
+  LoadedPiece made{.pages = Mapping(extent.upper - extent.lower, Fault::kOnTouch)};
   made.bytes = made.pages.bytes().subspan(static_cast<size_t>((piece.lower - extent.lower).count()),
                                           static_cast<size_t>((piece.upper - piece.lower).count()));
   return made;

@@ -22,8 +22,8 @@ class WeightFile {
   // False stops the writing.
   using Progress = std::function<bool(int64_t bytes_written, int64_t bytes)>;
 
-  // Writes every row of `source`, a small piece in memory at a time; throws std::system_error. What
-  // comes of it after a stop is of no use.
+  // Writes every row of `source`, a small piece in memory at a time; throws std::system_error, and
+  // BadWeights. What comes of it after a stop is of no use.
   WeightFile(const WeightsInventory& weights, WeightSource& source,
              const std::filesystem::path& folder, const Progress& progress);
 
@@ -38,9 +38,9 @@ struct LoadedPiece {
   Mapping pages{};
   std::span<const std::byte> bytes{};
 };
-// Makes the pages, all resident; nothing is read yet.
+// Pages that are resident once they are populated; nothing is read yet.
 LoadedPiece pages_for(Interval<Bytes> piece);
-// Past the page cache. Throws std::system_error.
+// Into resident pages, past the page cache. Throws std::system_error.
 void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages);
 
 int64_t weight_file_bytes(const MemoryPlan& plan);
