@@ -59,23 +59,28 @@ bool differ_in_loading_alone(const Scenario& a, const Scenario& b) {
   return a.model == b.model && others(a) == others(b);
 }
 
-ReplayOutcome run_all(const std::vector<Prepared>& all, const ReplayOptions& options) {
+// Those of one session. False when interrupted.
+bool run_some(std::span<const Prepared> some, const ReplayOptions& options,
+              std::vector<ReplayReport>& reports) {
+  Session session(some.front(), options);
+  for (const Prepared& prepared : some) {
+    if (session.stopped()) return false;
+    std::optional<ReplayReport> report = session.replay(prepared);
+    if (!report) return false;
+    reports.push_back(std::move(*report));
+  }
+  return session.time_runs(some, std::span(reports).last(some.size()));
+}
+
+ReplayOutcome run_all(std::span<const Prepared> all, const ReplayOptions& options) {
   ReplayOutcome outcome;
-  std::unique_ptr<Session> session;
-  const Scenario* shared = nullptr;
-  for (const Prepared& prepared : all) {
-    if (shared == nullptr || !differ_in_loading_alone(*shared, *prepared.scenario)) {
-      session.reset();  // its files first: there may not be room for two
-      session = std::make_unique<Session>(prepared, options);
-      shared = prepared.scenario;
-    }
-    std::optional<ReplayReport> report;
-    if (!session->stopped()) report = session->replay(prepared);
-    if (!report) {
-      outcome.interrupted = true;
-      return outcome;
-    }
-    outcome.reports.push_back(std::move(*report));
+  while (!all.empty() && !outcome.interrupted) {
+    const auto next = std::ranges::find_if_not(all, [&](const Prepared& prepared) {
+      return differ_in_loading_alone(*all.front().scenario, *prepared.scenario);
+    });
+    const auto together = static_cast<size_t>(next - all.begin());
+    outcome.interrupted = !run_some(all.first(together), options, outcome.reports);
+    all = all.subspan(together);
   }
   return outcome;
 }
@@ -91,6 +96,8 @@ Result<ReplayOutcome> replay(std::span<const Scenario> scenarios, const ReplayOp
       all.push_back(std::move(prepared).value());
     }
     return run_all(all, options);
+  } catch (const BadWeights& bad) {
+    return bad.problems();
   } catch (const std::system_error& failed) {
     return one_error("replay", failed.what(),
                      "the scratch folder is that of --scratch, or of TMPDIR");

@@ -97,29 +97,35 @@ std::optional<ReplayReport> Session::replay(const Prepared& prepared) {
                                           : run(prepared, listener, report);
   if (!done) return std::nullopt;
   report.outputs_match = report.outputs_match && report.tokens == judged_tokens_;
-  if (!time_runs(prepared, report)) return std::nullopt;
   return report;
 }
 
-// Of a run that was right. False when interrupted.
-bool Session::time_runs(const Prepared& prepared, ReplayReport& report) const {
-  const bool is_whole = report.outputs_match && std::ssize(report.steps) == report.planned_steps;
-  if (options_.timed_runs == 0 || options_.memory_limit || !is_whole) return true;
-  std::vector<TimedRun> runs;
-  for (int64_t i = 0; i < options_.timed_runs; ++i) {
-    show(report.strategy + ", timed", i, options_.timed_runs);
-    std::optional<TimedRun> run = timed_run({.scenario = *prepared.scenario,
-                                             .plan = prepared.plan,
+bool Session::time_runs(std::span<const Prepared> all, std::span<ReplayReport> reports) const {
+  if (options_.timed_runs == 0 || options_.memory_limit) return true;
+  std::vector<size_t> timed;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const bool is_whole = std::ssize(reports[i].steps) == reports[i].planned_steps;
+    if (reports[i].outputs_match && is_whole) timed.push_back(i);
+  }
+  std::vector<std::vector<TimedRun>> runs(reports.size());
+  const int64_t total = options_.timed_runs * std::ssize(timed);
+  for (int64_t done = 0; done < total; ++done) {
+    const size_t i = timed[static_cast<size_t>(done % std::ssize(timed))];
+    show(reports[i].strategy + ", timed", done, total);
+    std::optional<TimedRun> run = timed_run({.scenario = *all[i].scenario,
+                                             .plan = all[i].plan,
                                              .passes = passes_,
                                              .weights = weights_,
                                              .prompt = prompt_,
                                              .stop = options_.stop});
     if (!run) return false;
-    runs.push_back(std::move(*run));
+    runs[i].push_back(std::move(*run));
   }
-  const StepTimes predicted =
-      predicted_step_times(*prepared.scenario, prepared.plan, passes_, prepared.predicted);
-  compare_times(prepared.plan, passes_, predicted, std::move(runs), report);
+  for (const size_t i : timed) {
+    const StepTimes predicted =
+        predicted_step_times(*all[i].scenario, all[i].plan, passes_, all[i].predicted);
+    compare_times(all[i].plan, passes_, predicted, std::move(runs[i]), reports[i]);
+  }
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class Session {
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   // A scenario that differs from the first in its strategy alone. None when interrupted.
   std::optional<ReplayReport> replay(const Prepared& prepared);
+  // Fills report.time of those that were right: one run of each in turn, and again, so that what
+  // else the machine does meanwhile meets all of them. False when interrupted.
+  bool time_runs(std::span<const Prepared> all, std::span<ReplayReport> reports) const;
 
  private:
   void judge(const Prepared& first);
@@ -41,7 +45,6 @@ class Session {
   bool run(const Prepared& prepared, const RunListener& listener, ReplayReport& report) const;
   bool run_in_child_of(const Prepared& prepared, const RunListener& listener,
                        ReplayReport& report) const;
-  bool time_runs(const Prepared& prepared, ReplayReport& report) const;
   ReplayReport facts(const Prepared& prepared) const;
   std::function<void(int64_t)> step_progress(std::string stage, int64_t total) const;
   void show(std::string_view stage, int64_t done, int64_t total) const;
