@@ -2,21 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "planner/base/checked.h"
+#include "planner/base/units.h"
 #include "sim/kernels/rows.h"
 #include "sim/quant/tensor_file.h"
 
 namespace tidemark {
 namespace {
 
-constexpr size_t kMostNamed = 10;
+constexpr int64_t kMostNamed = 10;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOutsideLayers{
     {{"token_embd.weight", "model.embed_tokens.weight"},
@@ -35,15 +39,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kInLayers
 
 class FileWeights : public WeightSource {
  public:
-  FileWeights(TensorFile file, std::vector<size_t> places, std::string name)
+  FileWeights(TensorFile file, std::vector<size_t> places, std::filesystem::path path)
       : file_(std::move(file)),
         places_(std::move(places)),
-        name_(std::move(name)),
+        path_(std::move(path)),
         reader_(file_) {}
 
-  std::string describe() const override { return fmt::format("{} ({})", name_, file_.format); }
+  std::string describe() const override {
+    return fmt::format("{} ({})", path_.filename().string(), file_.format);
+  }
 
   void begin(const WeightTensor& tensor, WeightId id) override {
+    note_tensor();
     tensor_ = &file_.tensors.at(places_.at(id.index()));
     is_stored_ = tensor.dtype != DType::kF32;
     row_ = 0;
@@ -54,19 +61,51 @@ class FileWeights : public WeightSource {
     if (const auto problems = reader_.read(*tensor_, row_++, values_)) {
       throw std::system_error(EIO, std::generic_category(), to_string(*problems));
     }
+    not_finite_ +=
+        std::ranges::count_if(values_, [](float value) { return !std::isfinite(value); });
     if (is_stored_) return quantize_row(values_, row);
     std::memcpy(row.data(), values_.data(), row.size());
   }
 
+  void end() override {
+    note_tensor();
+    if (bad_tensors_ > std::ssize(problems_)) {
+      problems_.push_back({.where = {.file = path_.string()},
+                           .message = fmt::format("{} more tensors have NaN or infinite values",
+                                                  bad_tensors_ - std::ssize(problems_))});
+    }
+    if (!problems_.empty()) throw BadWeights(std::move(problems_));
+  }
+
  private:
+  // What was found in the tensor whose rows have been read.
+  void note_tensor() {
+    if (not_finite_ == 0) return;
+    if (++bad_tensors_ <= kMostNamed) {
+      const int64_t values = checked_mul(tensor_->rows(), tensor_->columns());
+      problems_.push_back(
+          {.where = {.file = path_.string()},
+           .path = tensor_->name,
+           .message = fmt::format("{} of {} values {} NaN or infinite", format_count(not_finite_),
+                                  format_count(values), not_finite_ == 1 ? "is" : "are"),
+           .hint = problems_.empty() ? "a replay of them would prove nothing: name "
+                                       "a sound file, or leave --weights out"
+                                     : ""});
+    }
+    not_finite_ = 0;
+  }
+
   TensorFile file_;
   std::vector<size_t> places_{};  // in the file's tensors, by WeightId
-  std::string name_{};
+  std::filesystem::path path_{};
   RowReader reader_;
   const FileTensor* tensor_ = nullptr;
   bool is_stored_ = false;
   int64_t row_ = 0;
   std::vector<float> values_{};
+  int64_t not_finite_ = 0;  // of the tensor being read
+  int64_t bad_tensors_ = 0;
+  Diagnostics problems_{};  // of the first of them
 };
 
 // What is wrong with a tensor of the file as the model's; empty = nothing.
@@ -115,15 +154,15 @@ Result<std::shared_ptr<WeightSource>> weights_from_file(const WeightsInventory& 
                               : mismatch(tensor, file->tensors[found->second]);
     if (problem.empty()) {
       places.push_back(found->second);
-    } else if (problems.size() < kMostNamed) {
+    } else if (std::ssize(problems) < kMostNamed) {
       problems.push_back({.path = "--weights",
                           .message = std::move(problem),
                           .hint = problems.empty() ? "name the file of this very model" : ""});
     }
   }
   if (!problems.empty()) return problems;
-  return std::shared_ptr<WeightSource>(std::make_shared<FileWeights>(
-      std::move(file).value(), std::move(places), path.filename().string()));
+  return std::shared_ptr<WeightSource>(
+      std::make_shared<FileWeights>(std::move(file).value(), std::move(places), path));
 }
 
 }  // namespace tidemark

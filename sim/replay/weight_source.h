@@ -4,12 +4,26 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "planner/base/diagnostic.h"
 #include "planner/model/weights.h"
 #include "sim/replay/value_ranges.h"
 
 namespace tidemark {
+
+// Weights that were read and are of no use, each tensor named.
+class BadWeights : public std::runtime_error {
+ public:
+  explicit BadWeights(Diagnostics problems)
+      : std::runtime_error("weights of no use"), problems_(std::move(problems)) {}
+  const Diagnostics& problems() const { return problems_; }
+
+ private:
+  Diagnostics problems_;
+};
 
 class WeightSource {
  public:
@@ -24,6 +38,8 @@ class WeightSource {
   virtual void begin(const WeightTensor& tensor, WeightId id) = 0;
   // A stored int8 row (sim/kernels/rows.h), or for an f32 tensor `columns` floats.
   virtual void next_row(std::span<std::byte> row) = 0;
+  // Behind the last row of the last tensor. Throws BadWeights.
+  virtual void end() {}
 };
 
 // Numbers that keep a made-up model alive (value_ranges.h); the same for the same seed.
