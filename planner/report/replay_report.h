@@ -89,7 +89,9 @@ struct ReplayReport {
   Duration wall{};        // reading and computing, not measuring
   std::string weights{};  // where they come from: "made up from seed 0"
   ReplayEnd end = ReplayEnd::kCompleted;
-  // What a run was doing that did not complete: "prefill 0, reading blk.3".
+  // What a run was doing that did not complete, what stands before a comma being its pass:
+  // "starting", "loading weights", "prefill 0, reading blk.3", "prefill 0, blk.3.q", "comparing
+  // outputs" behind the last step.
   std::string end_place{};
   std::optional<ReplayLimit> limit{};
   std::string cache_policy{};  // block-cache only, as the two below

@@ -67,13 +67,29 @@ std::string token_list(const std::vector<int32_t>& tokens) {
   return text.empty() ? "none" : text;
 }
 
+// "while loading weights", "in prefill 0, while reading blk.3", "in prefill 0, at blk.3.q".
+std::string describe_place(const std::string& place) {
+  const size_t comma = place.find(", ");
+  if (comma == std::string::npos) return "while " + place;
+  const std::string_view what = std::string_view(place).substr(comma + 2);
+  return fmt::format("in {}, {} {}", place.substr(0, comma),
+                     what.starts_with("reading ") ? "while" : "at", what);
+}
+
+std::string describe_progress(const ReplayReport& report) {
+  const int64_t done = std::ssize(report.steps);
+  if (done == 0) return "before its first step";
+  if (done == report.planned_steps) return "after its last step";
+  return fmt::format("after {} of {} steps", format_count(done),
+                     format_count(report.planned_steps));
+}
+
 // Where the system ended a run, and what was there.
 std::string describe_end(const ReplayReport& report) {
   std::string text =
-      fmt::format("{} at \"{}\", after {} of {} steps",
+      fmt::format("{} {}, {}",
                   report.end == ReplayEnd::kKilled ? "killed by the system" : "refused more memory",
-                  one_line(report.end_place), format_count(std::ssize(report.steps)),
-                  format_count(report.planned_steps));
+                  describe_progress(report), describe_place(one_line(report.end_place)));
   if (!report.steps.empty()) {
     text += fmt::format("; {} was resident after the last of them",
                         format_bytes(report.steps.back().measured));

@@ -85,7 +85,8 @@ int64_t data_bytes() {
 }
 
 bool set_data_limit(Bytes limit) {
-  const auto bytes = static_cast<rlim_t>(data_bytes() + limit.count() + kThreadStacks);
+  const auto bytes = static_cast<rlim_t>(limit.count()) +
+                     static_cast<rlim_t>(data_bytes() + kThreadStacks);  // no overflow: unsigned
   const struct rlimit wanted = {.rlim_cur = bytes, .rlim_max = bytes};
   return ::setrlimit(RLIMIT_DATA, &wanted) == 0;
 }

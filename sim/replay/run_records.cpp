@@ -167,7 +167,10 @@ bool RunRecords::finish(const ChildEnd& end, const std::optional<Bytes>& limit) 
   if (error_ != 0) throw std::system_error(error_, std::generic_category(), trouble_);
   if (!ended_) report_.end = ReplayEnd::kKilled;
   if (report_.end != ReplayEnd::kCompleted) {
-    report_.end_place = place_;
+    // After the last step nothing more is said; the logits of its pass are compared.
+    const bool all_done =
+        !report_.steps.empty() && std::ssize(report_.steps) == report_.planned_steps;
+    report_.end_place = all_done ? "comparing outputs" : place_;
     report_.outputs_match = false;
   }
   return true;

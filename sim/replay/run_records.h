@@ -33,7 +33,7 @@ class RunRecords {
 
   ReplayReport& report_;
   const RunListener& listener_;
-  std::string place_{};
+  std::string place_ = "starting";  // what it last said it was about to do
   bool ended_ = false;
   bool interrupted_ = false;
   int error_ = 0;
