@@ -28,8 +28,12 @@ class Checks {
 
 void check_types(const Scenario& scenario, Checks& checks) {
   const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
-  checks.require(scenario.quant == int8, "--quant",
-                 fmt::format("the replay runs int8 weights, not {}", name_of(scenario.quant)),
+  Quantization quant = scenario.quant;
+  checks.require(quant.overrides.empty(), "--tensor-type",
+                 "the replay runs int8 weights, all of one type", "leave --tensor-type out");
+  quant.overrides.clear();
+  checks.require(quant == int8, "--quant",
+                 fmt::format("the replay runs int8 weights, not {}", name_of(quant)),
                  "add --quant int8");
   checks.require(
       scenario.type_act == DType::kInt8, "--activation-type",
@@ -43,6 +47,17 @@ void check_types(const Scenario& scenario, Checks& checks) {
   };
   check_cache("--cache-type-k", scenario.type_k);
   check_cache("--cache-type-v", scenario.type_v);
+}
+
+void check_residency(const ResidencyChoices& residency, Checks& checks) {
+  checks.require(!residency.is_split(), "--split", "the replay has one weight file",
+                 "leave --split out");
+  checks.require(residency.processes == 1, "--processes", "the replay is one process",
+                 "leave --processes out");
+  checks.require(!residency.caches_experts(), "--expert-cache",
+                 "the replay moves whole weight units", "leave --expert-cache out");
+  checks.require(!residency.rows, "--hot-rows", "the replay moves whole weight units",
+                 "leave --hot-rows out");
 }
 
 void check_choices(const Scenario& scenario, Checks& checks) {
@@ -64,9 +79,7 @@ void check_choices(const Scenario& scenario, Checks& checks) {
                  "leave --adapt out");
   checks.require(!scenario.offload, "--offload", "the replay runs on the processor alone",
                  "leave --offload out");
-  checks.require(scenario.residency == ResidencyChoices{}, "--split",
-                 "the replay has one file and one process, and moves whole weight units",
-                 "leave --split, --processes, --expert-cache and --hot-rows out");
+  check_residency(scenario.residency, checks);
   checks.require(scenario.strategy != StrategyKind::kBlockCache || scenario.load.prefetch == 0,
                  "--prefetch", "the replay's block cache reads what is asked for",
                  "leave --prefetch out");
