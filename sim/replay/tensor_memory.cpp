@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "planner/base/check.h"
 #include "planner/base/units.h"
@@ -66,9 +67,19 @@ std::optional<TensorId> find_tensor(const Graph& graph, const std::string& name)
   return std::nullopt;
 }
 
-// What is wrong with the shift; empty when nothing is.
-Diagnostics apply(const OffsetShift& shift, const PhasePlan& phase, Bytes size,
-                  TensorOffsets& offsets) {
+// What may be added to the tensor's offset in one arena: down to its front, and up to its size past
+// its end.
+struct ShiftRange {
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+  std::string_view arena{};  // of the phase that is left first
+
+  bool contains(int64_t bytes) const { return bytes >= least && bytes <= most; }
+};
+
+// Looks the tensor up in one phase and narrows the range; what is wrong, or nothing.
+Diagnostics narrow(const OffsetShift& shift, const PhasePlan& phase, const ArenaLayout& layout,
+                   ShiftRange& range) {
   const std::string flag = "--shift-offset";
   const std::optional<TensorId> id = find_tensor(phase.graph, shift.tensor);
   if (!id) {
@@ -77,7 +88,7 @@ Diagnostics apply(const OffsetShift& shift, const PhasePlan& phase, Bytes size,
     return one_error(flag, fmt::format("there is no tensor {}", in_quotes(shift.tensor)),
                      "names are those of `tidemark plan MODEL --show ranges`, as blk.0.q");
   }
-  std::optional<Bytes>& offset = offsets[id->index()];
+  const std::optional<Bytes>& offset = layout.of(phase.phase)[id->index()];
   if (!offset) {
     return one_error(flag, fmt::format("{} is not in the arena", in_quotes(shift.tensor)),
                      "states and outputs have memory of their own");
@@ -87,16 +98,21 @@ Diagnostics apply(const OffsetShift& shift, const PhasePlan& phase, Bytes size,
     return one_error(flag, fmt::format("{} holds 4-byte numbers", in_quotes(shift.tensor)),
                      "shift it by a multiple of 4");
   }
-  const int64_t least = -offset->count();
-  const int64_t most = (2 * size - tensor.bytes - *offset).count();
-  if (shift.bytes < least || shift.bytes > most) {
-    return one_error(flag,
-                     fmt::format("{} bytes move {} out of the {} arena", shift.bytes,
-                                 in_quotes(shift.tensor), name_of(phase.phase)),
-                     fmt::format("from {} to {}", least, most));
+  const ShiftRange here{.least = -offset->count(),
+                        .most = (2 * layout.size - tensor.bytes - *offset).count()};
+  if (range.contains(shift.bytes) && !here.contains(shift.bytes)) {
+    range.arena = name_of(phase.phase);
   }
-  *offset = *offset + Bytes::of(shift.bytes);
+  range.least = std::max(range.least, here.least);
+  range.most = std::min(range.most, here.most);
   return {};
+}
+
+void move(const OffsetShift& shift, const PhasePlan& phase, TensorOffsets& offsets) {
+  const std::optional<TensorId> id = find_tensor(phase.graph, shift.tensor);
+  if (!id) return;
+  Bytes& offset = offsets[id->index()].value();
+  offset = offset + Bytes::of(shift.bytes);
 }
 
 }  // namespace
@@ -116,11 +132,19 @@ ArenaLayout separate_layout(const MemoryPlan& plan) {
 }
 
 Result<ArenaLayout> shifted(ArenaLayout layout, const MemoryPlan& plan, const OffsetShift& shift) {
+  ShiftRange range;
   for (const PhasePlan* phase : {&plan.prefill, &plan.decode}) {
-    TensorOffsets& offsets = phase->phase == Phase::kPrefill ? layout.prefill : layout.decode;
-    Diagnostics problems = apply(shift, *phase, layout.size, offsets);
+    Diagnostics problems = narrow(shift, *phase, layout, range);
     if (!problems.empty()) return problems;
   }
+  if (!range.contains(shift.bytes)) {
+    return one_error("--shift-offset",
+                     fmt::format("{} bytes move {} out of the {} arena", shift.bytes,
+                                 in_quotes(shift.tensor), range.arena),
+                     fmt::format("from {} to {}", range.least, range.most));
+  }
+  move(shift, plan.prefill, layout.prefill);
+  move(shift, plan.decode, layout.decode);
   layout.guard += Bytes::of(std::max<int64_t>(shift.bytes, 0));
   return layout;
 }
