@@ -1,0 +1,139 @@
+#include "sim/replay/idle_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace tidemark {
+namespace {
+
+using Scenarios = std::span<const Scenario>;
+
+struct IdleRule {
+  std::vector<std::string_view> keys{};
+  bool (*counts)(Scenarios scenarios, bool timed) = nullptr;  // null = never
+  std::string_view reason{};
+};
+
+bool any_of(Scenarios scenarios, StrategyKind strategy) {
+  return std::ranges::any_of(
+      scenarios, [strategy](const Scenario& scenario) { return scenario.strategy == strategy; });
+}
+
+bool any_mapped(Scenarios scenarios, bool) { return any_of(scenarios, StrategyKind::kMmap); }
+
+bool any_block_cache(Scenarios scenarios, bool) {
+  return any_of(scenarios, StrategyKind::kBlockCache);
+}
+
+bool any_chunked(Scenarios scenarios, bool) { return any_of(scenarios, StrategyKind::kChunked); }
+
+bool any_keeps_what_fits(Scenarios scenarios, bool) {
+  return std::ranges::any_of(
+      scenarios, [](const Scenario& scenario) { return keeps_what_fits(scenario.strategy); });
+}
+
+bool any_fills_a_limit(Scenarios scenarios, bool) {
+  return std::ranges::any_of(scenarios, [](const Scenario& scenario) {
+    return keeps_what_fits(scenario.strategy) && scenario.cache.capacity == Bytes{};
+  });
+}
+
+bool any_grows(Scenarios scenarios, bool) {
+  return std::ranges::any_of(scenarios,
+                             [](const Scenario& scenario) { return scenario.kv_in_blocks; });
+}
+
+bool are_timed(Scenarios, bool timed) { return timed; }
+
+bool any_mapped_or_timed(Scenarios scenarios, bool timed) {
+  return timed || any_mapped(scenarios, timed);
+}
+
+const std::vector<IdleRule>& rules() {
+  static const std::vector<IdleRule> kRules{
+      {.keys = {"n_gpu_layers",
+                "cpu_moe",
+                "n_cpu_moe",
+                "override_tensor",
+                "tensor_split",
+                "split_mode",
+                "main_gpu",
+                "no_op_offload",
+                "no_mmap",
+                "mlock",
+                "repack",
+                "no_repack",
+                "mmproj",
+                "no_mmproj_offload",
+                "model_draft",
+                "quant_draft",
+                "ctx_size_draft",
+                "cache_type_k_draft",
+                "cache_type_v_draft",
+                "n_gpu_layers_draft"},
+       .reason = "only engines of llama.cpp know them"},
+      {.keys = {"kv_unified"}, .reason = "one sequence has one cache"},
+      {.keys = {"swa_full"}, .reason = "no layer has a sliding window"},
+      {.keys = {"load_overlap"}, .reason = "what is read is used as it lies"},
+      {.keys = {"kv_block"},
+       .counts = any_grows,
+       .reason = "the cache is there from the start without --kv-growth blocks"},
+      {.keys = {"chunk"}, .counts = any_chunked, .reason = "only strategy chunked takes chunks"},
+      {.keys = {"prefetch"}, .counts = any_mapped, .reason = "only strategy mmap asks ahead"},
+      {.keys = {"cache_policy", "pinned"},
+       .counts = any_block_cache,
+       .reason = "only strategy block-cache chooses whom to evict"},
+      {.keys = {"cache_size"},
+       .counts = any_keeps_what_fits,
+       .reason = "only strategies mmap and block-cache keep what fits"},
+      {.keys = {"budget", "margin"},
+       .counts = any_fills_a_limit,
+       .reason = "only strategies mmap and block-cache, without --cache-size, fill what a limit "
+                 "leaves; --memory-limit puts one on the run"},
+      {.keys = {"page_cache", "read_order"},
+       .counts = any_mapped_or_timed,
+       .reason = "only strategy mmap reads through the page cache"},
+      {.keys = {"read_size", "read_depth", "threads", "cores"},
+       .counts = are_timed,
+       .reason = "only the times of --compare-time depend on it"}};
+  return kRules;
+}
+
+// As its user wrote it: "--chunk", "--set chunk", "TIDEMARK_CHUNK", and "chunk" in a file. Empty
+// for what nobody gave.
+std::string given_name(const Setting& setting) {
+  const std::string_view origin(setting.origin);
+  for (const std::string_view by : {"flag ", "environment "}) {
+    if (!origin.starts_with(by)) continue;
+    return std::string(origin.substr(by.size(), origin.find(',') - by.size()));
+  }
+  return origin.starts_with("scenario ") ? setting.key : "";
+}
+
+std::string names_given(const Scenario& scenario, const IdleRule& rule) {
+  std::string names;
+  for (const Setting& setting : scenario.settings) {
+    if (std::ranges::find(rule.keys, setting.key) == rule.keys.end()) continue;
+    const std::string name = given_name(setting);
+    if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> idle_settings(std::span<const Scenario> scenarios, bool timed) {
+  std::vector<std::string> sentences;
+  if (scenarios.empty()) return sentences;
+  for (const IdleRule& rule : rules()) {
+    if (rule.counts != nullptr && rule.counts(scenarios, timed)) continue;
+    const std::string names = names_given(scenarios.front(), rule);
+    if (names.empty()) continue;
+    sentences.push_back(fmt::format("{}: no effect on this replay, {}", names, rule.reason));
+  }
+  return sentences;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,21 @@
+// Settings that were given and change nothing in a replay, so that nobody takes it for an answer
+// about them. One sentence a reason:
+//
+//   --n-gpu-layers, --mlock: no effect on this replay, only engines of llama.cpp know them
+//
+// What the replay cannot do at all is refused instead (replay_input.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "planner/capacity/scenario.h"
+
+namespace tidemark {
+
+// Of scenarios that are replayed together: what has an effect on one of them is left out. `timed`:
+// times are compared as well, which more settings change.
+std::vector<std::string> idle_settings(std::span<const Scenario> scenarios, bool timed);
+
+}  // namespace tidemark
