@@ -17,7 +17,6 @@ namespace {
 using literals::operator""_MiB;
 using literals::operator""_GiB;
 
-// Past these, what is left is measured less often, so that it ends in time.
 constexpr Duration kPatience = Duration::s(80);
 constexpr Duration kQuickPatience = Duration::s(10);
 
@@ -26,42 +25,34 @@ int64_t whole(double value) { return rounded(value); }
 class Calibrator {
  public:
   explicit Calibrator(const CalibrateOptions& options)
-      : options_(options), bench_(bench_options()), began_(bench_.now()), file_(options.scratch) {}
+      : options_(options), rounds_(rounds_options()), file_(options.scratch) {}
 
   CalibrateOutcome run() {
+    const Duration began = rounds_.now();
     facts();
-    if (write_file()) {
-      storage();
-      page_cache();
-      memory();
-      kernels();
+    const bool is_written = write_file();
+    if (is_written) measure();
+    if (rounds_.stopped()) return {.interrupted = true};
+    if (rounds_.made() < rounds_.options().count) {
+      result_.notes.push_back(
+          fmt::format("each figure was measured {} times and not {}: time ran short",
+                      rounds_.made(), rounds_.options().count));
     }
-    CalibrateOutcome outcome{.interrupted = bench_.stopped()};
-    result_.took = bench_.now() - began_;
-    if (!outcome.interrupted) outcome.calibration = std::move(result_);
-    return outcome;
+    result_.took = rounds_.now() - began;
+    return {.calibration = std::move(result_)};
   }
 
  private:
-  BenchOptions bench_options() {
-    return {.repeats = options_.repeats > 0 ? options_.repeats : (options_.quick ? 7 : 15),
+  RoundsOptions rounds_options() {
+    return {.count = options_.repeats > 0 ? options_.repeats : (options_.quick ? 7 : 15),
+            .patience = options_.quick ? kQuickPatience : kPatience,
             .least = options_.quick ? Duration::ms(1) : Duration::ms(2),
-            .most = options_.quick ? Duration::ms(250) : Duration::ms(1500),
             .stop = options_.stop,
-            .stage = [this](std::string_view stage) { on_stage(stage); }};
+            .on_measure = [this](std::string_view stage, int round) { show(stage, round + 1); }};
   }
 
-  // Also where a run that takes too long is made to hurry.
-  void on_stage(std::string_view stage) {
-    constexpr int64_t kStages = 40;
-    ++stages_;
-    const int64_t total = options_.quick ? kStages / 2 : kStages;
-    if (options_.progress) options_.progress(stage, std::min(stages_, total), total);
-    const Duration patience = options_.quick ? kQuickPatience : kPatience;
-    if (in_hurry_ || bench_.now() - began_ < patience) return;
-    in_hurry_ = true;
-    bench_.hurry();
-    result_.notes.emplace_back("the last kernels were measured less often: time ran short");
+  void show(std::string_view stage, int round) const {
+    if (options_.progress) options_.progress(stage, round, rounds_.options().count);
   }
 
   Bytes file_size() const {
@@ -70,7 +61,10 @@ class Calibrator {
   }
 
   // More than most caches hold, and little of what there is.
-  Bytes large_buffer() const { return std::clamp(result_.device.app_available / 8, 96_MiB, 1_GiB); }
+  Bytes large_buffer() const {
+    const Bytes most = std::clamp(result_.device.app_available / 8, 96_MiB, 1_GiB);
+    return options_.quick ? 96_MiB : most;
+  }
 
   void facts() {
     const MemoryFacts memory = memory_facts();
@@ -95,9 +89,9 @@ class Calibrator {
       state = state * 6'364'136'223'846'793'005U + 1;
       byte = static_cast<std::byte>(state >> 56U);
     }
-    bench_.say("writing the scratch file");
+    show("writing the scratch file", 0);
     while (file_.size() < file_size().count()) {
-      if (bench_.stopped()) return false;
+      if (rounds_.stopped()) return false;
       const int64_t left = file_size().count() - file_.size();
       file_.append(
           std::span(piece).first(static_cast<size_t>(std::min<int64_t>(left, std::ssize(piece)))));
@@ -106,10 +100,50 @@ class Calibrator {
     return true;
   }
 
-  void storage() {
-    const Duration span = options_.quick ? Duration::ms(40) : Duration::ms(150);
-    result_.storage =
-        measure_storage(bench_, file_, points_wanted(options_.quick, file_size()), span);
+  // Memory goes last, far from where a round before has given some back.
+  void measure() {
+    KernelSizes sizes{.weight_pool = large_buffer()};
+    if (options_.quick) {
+      sizes.product_tokens = {1, 16, 64};
+      sizes.attention_tokens = {1, 16};
+    }
+    WeightPool pool(sizes.weight_pool);
+    const KernelProbes kernels(rounds_, sizes, pool);
+    std::vector<ThreadProbe> products;
+    std::vector<ThreadProbe> bandwidths;
+    for (const int threads : thread_counts()) {
+      const int64_t tokens = sizes.product_tokens.back();
+      products.push_back({threads, &add_product_probe(rounds_, threads, tokens)});
+      bandwidths.push_back({threads, &add_bandwidth_probe(rounds_, pool.all(), threads)});
+    }
+    const Duration span = options_.quick ? Duration::ms(40) : Duration::ms(100);
+    const StorageProbes storage(rounds_, file_, points_wanted(options_.quick, file_size()), span);
+    const MemoryProbes memory = add_memory_probes(rounds_, file_, memory_sizes());
+    rounds_.run();
+    if (rounds_.stopped()) return;
+    take_storage(storage);
+    take_memory(memory);
+    take_bandwidth(bandwidths);
+    take_compute(products);
+    take_ops(kernels);
+  }
+
+  struct ThreadProbe {
+    int threads = 1;
+    const Probe* probe = nullptr;
+  };
+
+  MemorySizes memory_sizes() const {
+    const Bytes most = options_.quick ? 32_MiB : 64_MiB;
+    const Bytes held = std::clamp(result_.device.app_available / 8, 96_MiB, 1_GiB);
+    const Bytes share = held / rounds_.options().count;
+    return {.piece = std::min(file_size(), most),
+            .fresh = std::clamp(2_MiB * (share / 2_MiB), 4_MiB, most),
+            .most_held = held};
+  }
+
+  void take_storage(const StorageProbes& storage) {
+    result_.storage = storage.points();
     DeviceSpec& device = result_.device;
     for (const MeasuredPoint& measured : result_.storage) {
       const StoragePoint& point = measured.point;
@@ -129,68 +163,48 @@ class Calibrator {
     }
   }
 
-  void page_cache() {
-    if (bench_.stopped()) return;
-    const Bytes size = std::min(file_size(), options_.quick ? 32_MiB : 256_MiB);
-    bench_.say("mapped file");
-    if (const auto rate = mapped_read(bench_, file_, size)) {
-      result_.device.mapped_read = BytesPerSecond::of(whole(rate->median));
-      state("mapped_read", *rate, Unit::kBytesPerSecond);
+  void take_memory(const MemoryProbes& memory) {
+    DeviceSpec& device = result_.device;
+    device.fresh_memory = rate("fresh_memory", *memory.fresh_memory);
+    device.reused_memory = rate("reused_memory", *memory.reused_memory);
+    device.cached_read = rate("cached_read", *memory.cached_read);
+    if (memory.mapped_read != nullptr) {
+      device.mapped_read = rate("mapped_read", *memory.mapped_read);
     } else {
       result_.notes.emplace_back(
           "the scratch folder keeps files in memory: storage is that memory, and a mapped file was "
           "not measured");
     }
-    if (bench_.stopped()) return;
-    bench_.say("page cache");
-    const Spread cached = cached_read(bench_, file_, std::min(size, 64_MiB));
-    result_.device.cached_read = BytesPerSecond::of(whole(cached.median));
-    state("cached_read", cached, Unit::kBytesPerSecond);
-    bench_.say("page faults");
-    const Spread mapped = mapped_fault(bench_, file_, std::min(size, 64_MiB));
-    const Spread anonymous = anonymous_fault(bench_, std::min(size, 64_MiB));
-    result_.device.page_fault = Duration::ns(whole(mapped.median));
-    state("page_fault", mapped, Unit::kNanoseconds);
+    const Spread fault = memory.mapped_fault->spread();
+    device.page_fault = Duration::ns(whole(fault.median));
+    state("page_fault", fault, Unit::kNanoseconds);
     result_.notes.push_back(fmt::format(
         "page_fault is of a mapped file in the page cache; a fresh anonymous page takes {:.0f} ns",
-        anonymous.median));
+        memory.anonymous_fault->spread().median));
   }
 
-  void memory() {
-    if (bench_.stopped()) return;
-    bench_.say("fresh memory");
-    const Spread fresh = fresh_memory(bench_, options_.quick ? 32_MiB : 64_MiB);
-    result_.device.fresh_memory = BytesPerSecond::of(whole(fresh.median));
-    state("fresh_memory", fresh, Unit::kBytesPerSecond);
-    for (const int threads : thread_counts()) {
-      if (bench_.stopped()) return;
-      bench_.say(fmt::format("memory, {} threads", threads));
-      const Spread rate =
-          memory_bandwidth(bench_, options_.quick ? 128_MiB : large_buffer(), threads);
+  void take_bandwidth(const std::vector<ThreadProbe>& probes) {
+    for (const auto& [threads, probe] : probes) {
+      const Spread rate = probe->spread();
       by_threads("memory_bandwidth", threads, {rate, Unit::kBytesPerSecond});
       result_.device.memory_bandwidth =
           std::max(result_.device.memory_bandwidth, BytesPerSecond::of(whole(rate.median)));
     }
   }
 
-  void kernels() {
-    KernelSizes sizes{.weight_pool = options_.quick ? 96_MiB : large_buffer()};
-    if (options_.quick) {
-      sizes.product_tokens = {1, 16, 64};
-      sizes.attention_tokens = {1, 16};
+  void take_compute(const std::vector<ThreadProbe>& probes) {
+    for (const auto& [threads, probe] : probes) {
+      const Spread rate = probe->spread();
+      by_threads("compute", threads, {rate, Unit::kOpsPerSecond});
+      if (threads == 1) result_.device.compute = OpsPerSecond::of(whole(rate.median));
     }
-    WeightPool pool(sizes.weight_pool);
-    result_.ops = measure_kernels(bench_, sizes, pool);
+  }
+
+  void take_ops(const KernelProbes& kernels) {
+    result_.ops = kernels.ops();
     for (const MeasuredOp& op : result_.ops) {
       result_.device.op_rates.push_back(op.rate);
       if (op.rate.kind == OpKind::kMatMul && op.rate.tokens == 1) raise_bandwidth(op.spread);
-    }
-    for (const int threads : thread_counts()) {
-      if (bench_.stopped()) return;
-      bench_.say(fmt::format("products, {} threads", threads));
-      const Spread rate = product_rate(bench_, threads, sizes.product_tokens.back());
-      by_threads("compute", threads, {rate, Unit::kOpsPerSecond});
-      if (threads == 1) result_.device.compute = OpsPerSecond::of(whole(rate.median));
     }
   }
 
@@ -203,6 +217,12 @@ class Calibrator {
     result_.device.memory_bandwidth = read;
     state("memory_bandwidth", rate, Unit::kBytesPerSecond);
     result_.notes.emplace_back("memory_bandwidth is that of products of one token");
+  }
+
+  BytesPerSecond rate(const char* key, const Probe& probe) {
+    const Spread spread = probe.spread();
+    state(key, spread, Unit::kBytesPerSecond);
+    return BytesPerSecond::of(whole(spread.median));
   }
 
   void state(const char* key, const Spread& spread, Unit unit) {
@@ -231,12 +251,9 @@ class Calibrator {
   }
 
   const CalibrateOptions& options_;
-  Bench bench_;
-  Duration began_;
+  Rounds rounds_;
   ScratchFile file_;
   Calibration result_{};
-  int64_t stages_ = 0;
-  bool in_hurry_ = false;
 };
 
 std::string too_wide(const std::string& what, const Spread& spread) {

@@ -1,8 +1,8 @@
 // Measures this machine as a device that `simulate` takes.
 //
-//   scratch file written -> storage -> page cache and mappings -> memory -> kernels -> Calibration
+//   scratch file written -> rounds of: kernels, storage, memory and mappings -> Calibration
 //
-// Each number is the median of some repeats and carries how far they lay apart. Times vary from run
+// Each number is the median of the rounds and carries how far they lay apart. Times vary from run
 // to run; which numbers there are does not, but for what a file system cannot do.
 #pragma once
 
@@ -25,10 +25,10 @@ namespace tidemark {
 struct CalibrateOptions {
   std::filesystem::path scratch{};  // folder for the scratch file; must exist
   Bytes size{};                     // of that file; 0 = 1 GiB, or 128 MiB when quick
-  int repeats = 0;                  // 0 = 15, or 7 when quick
+  int repeats = 0;                  // rounds; 0 = 15, or 7 when quick
   std::vector<int> threads{};       // for what is measured by threads; empty = 1 and all cores
   bool quick = false;
-  std::function<void(std::string_view stage, int64_t done, int64_t total)> progress{};
+  std::function<void(std::string_view stage, int64_t round, int64_t rounds)> progress{};
   const std::atomic<bool>* stop = nullptr;  // null = never
 };
 

@@ -78,6 +78,7 @@ class Writer {
     if (device.cached_read) figure("cached_read", exact_text(*device.cached_read));
     if (device.mapped_read) figure("mapped_read", exact_text(*device.mapped_read));
     if (device.fresh_memory) figure("fresh_memory", exact_text(*device.fresh_memory));
+    if (device.reused_memory) figure("reused_memory", exact_text(*device.reused_memory));
     figure("compute", exact_text(device.compute));
     threads("compute");
     plain("page_size", exact_text(device.page_size));

@@ -18,88 +18,10 @@ namespace {
 
 constexpr Scales kScales{.in = 0.05F, .out = 0.05F};
 
-struct Timed {
-  TimedSize size{};
-  Spread spread{};
-};
-
 std::vector<int8_t> values(int64_t count) {
   std::vector<int8_t> made(static_cast<size_t>(count));
   std::iota(made.begin(), made.end(), int8_t{0});
   return made;
-}
-
-Timed time_product(const Bench& bench, const MatMulShape& shape, WeightPool& pool) {
-  const std::vector<int8_t> x = values(shape.tokens * shape.columns);
-  std::vector<int8_t> out(static_cast<size_t>(shape.tokens * shape.rows));
-  const Spread spread = bench.time([&] {
-    matmul_s8(shape, x, pool.next(shape.rows * stored_row_bytes(shape.columns)), kScales, out);
-  });
-  const auto outputs = static_cast<double>(shape.tokens * shape.rows);
-  return {.size = {.operations = 2.0 * outputs * static_cast<double>(shape.columns),
-                   .outputs = outputs,
-                   .ns = spread.median},
-          .spread = spread};
-}
-
-MeasuredOp measure_product(const Bench& bench, int64_t tokens, WeightPool& pool) {
-  const auto at = [&](int64_t columns, int64_t rows) {
-    return time_product(bench, {.tokens = tokens, .columns = columns, .rows = rows}, pool);
-  };
-  const Timed large = at(2304, 2304);
-  MeasuredOp op{.rate = fit_product(large.size, at(576, 2304).size, at(2304, 256).size),
-                .spread = inverse(large.spread, large.size.operations * 1e9)};
-  op.rate.kind = OpKind::kMatMul;
-  op.rate.tokens = tokens;
-  return op;
-}
-
-// The caches come from the pool, too: between two layers' attention their weights were read.
-Timed time_attention(const Bench& bench, int64_t tokens, int64_t heads, int64_t cells,
-                     WeightPool& pool) {
-  const KvShape shape{.type = KvType::kF16, .n_head_kv = heads, .head_dim = 64};
-  const int64_t cache = cells * kv_row_bytes(shape);
-  std::vector<int32_t> positions(static_cast<size_t>(tokens));
-  std::iota(positions.begin(), positions.end(), static_cast<int32_t>(cells - tokens));
-  const std::vector<int8_t> q = values(tokens * heads * shape.head_dim);
-  std::vector<int8_t> context(q.size());
-  std::vector<float> scratch(static_cast<size_t>(flash_attention_scratch_floats(shape.head_dim)));
-  AttentionInput input{
-      .n_head = heads, .key_shape = shape, .value_shape = shape, .cells = {.positions = positions}};
-  const Spread spread = bench.time([&] {
-    input.keys = pool.next(cache);
-    input.values = pool.next(cache);
-    flash_attention(input, q, kScales, scratch, context);
-  });
-  const auto outputs = static_cast<double>(q.size());
-  const double attended = static_cast<double>(2 * cells - tokens + 1) / 2.0;
-  return {.size = {.operations = 4.0 * outputs * attended, .outputs = outputs, .ns = spread.median},
-          .spread = spread};
-}
-
-MeasuredOp measure_attention(const Bench& bench, int64_t tokens, WeightPool& pool) {
-  const int64_t few = std::max<int64_t>(tokens, 32);  // a prompt's first tokens, or a short context
-  const Timed large = time_attention(bench, tokens, 36, tokens + 512, pool);
-  const Timed near = time_attention(bench, tokens, 36, few, pool);
-  const Timed narrow = time_attention(bench, tokens, 4, few, pool);
-  MeasuredOp op{.rate = fit_product(large.size, near.size, narrow.size),
-                .spread = inverse(large.spread, large.size.operations * 1e9)};
-  op.rate.kind = OpKind::kFlashAttention;
-  op.rate.tokens = tokens;
-  return op;
-}
-
-MeasuredOp measure_small(const Bench& bench, const SmallKernel& kernel) {
-  constexpr int64_t kRows = 8;
-  const auto at = [&](int64_t rows) { return bench.time(kernel.make(rows)); };
-  const auto width = static_cast<double>(kernel.row_outputs);
-  const Spread small = at(1);
-  const Spread large = at(kRows);
-  const TimedSize one{.operations = width, .outputs = width, .ns = small.median};
-  const TimedSize all{.operations = width * kRows, .outputs = width * kRows, .ns = large.median};
-  MeasuredOp op{.rate = fit_line(one, all), .spread = inverse(large, all.operations * 1e9)};
-  op.rate.kind = kernel.kind;
-  return op;
 }
 
 }  // namespace
@@ -123,49 +45,127 @@ std::span<const std::byte> WeightPool::next(int64_t bytes) {
   return taken;
 }
 
-std::vector<MeasuredOp> measure_kernels(const Bench& bench, const KernelSizes& sizes,
-                                        WeightPool& pool) {
+KernelProbes::KernelProbes(Rounds& rounds, const KernelSizes& sizes, WeightPool& pool)
+    : rounds_(rounds), pool_(pool) {
+  for (const int64_t tokens : sizes.product_tokens) add_product(tokens);
+  for (const int64_t tokens : sizes.attention_tokens) add_attention(tokens);
+  for (const SmallKernel& kernel : small_kernels()) add_small(kernel);
+}
+
+void KernelProbes::add_product(int64_t tokens) {
+  const auto at = [&](int64_t columns, int64_t rows) {
+    return product({.tokens = tokens, .columns = columns, .rows = rows});
+  };
+  kernels_.push_back({.kind = OpKind::kMatMul,
+                      .tokens = tokens,
+                      .large = at(2304, 2304),
+                      .fewer_operations = at(576, 2304),
+                      .fewer_outputs = at(2304, 256)});
+}
+
+void KernelProbes::add_attention(int64_t tokens) {
+  const int64_t few = std::max<int64_t>(tokens, 32);
+  kernels_.push_back({.kind = OpKind::kFlashAttention,
+                      .tokens = tokens,
+                      .large = attention(tokens, 36, few + 128),
+                      .fewer_operations = attention(tokens, 36, few),
+                      .fewer_outputs = attention(tokens, 4, few)});
+}
+
+void KernelProbes::add_small(const SmallKernel& kernel) {
+  const auto at = [&](int64_t rows) {
+    const auto written = static_cast<double>(kernel.row_outputs * rows);
+    const Probe& probe =
+        rounds_.add(std::string(name_of(kernel.kind)), rounds_.timed(kernel.make(rows)));
+    return Sized{.operations = written, .outputs = written, .probe = &probe};
+  };
+  kernels_.push_back({.kind = kernel.kind, .large = at(8), .fewer_operations = at(1)});
+}
+
+KernelProbes::Sized KernelProbes::product(const MatMulShape& shape) {
+  const auto work = [this, shape, x = values(shape.tokens * shape.columns),
+                     out = values(shape.tokens * shape.rows)]() mutable {
+    const auto weights = pool_.next(shape.rows * stored_row_bytes(shape.columns));
+    matmul_s8(shape, x, weights, kScales, out);
+  };
+  const auto outputs = static_cast<double>(shape.tokens * shape.rows);
+  return {.operations = 2.0 * outputs * static_cast<double>(shape.columns),
+          .outputs = outputs,
+          .probe = &rounds_.add(fmt::format("products of {} tokens", shape.tokens),
+                                rounds_.timed(work))};
+}
+
+// The caches come from the pool, too: between two layers' attention their weights were read.
+KernelProbes::Sized KernelProbes::attention(int64_t tokens, int64_t heads, int64_t cells) {
+  const KvShape shape{.type = KvType::kF16, .n_head_kv = heads, .head_dim = 64};
+  std::vector<int32_t> positions(static_cast<size_t>(tokens));
+  std::iota(positions.begin(), positions.end(), static_cast<int32_t>(cells - tokens));
+  const auto floats = static_cast<size_t>(flash_attention_scratch_floats(shape.head_dim));
+  const int64_t written = tokens * heads * shape.head_dim;
+  const auto work = [this, shape, positions, cache = cells * kv_row_bytes(shape),
+                     q = values(written), context = values(written),
+                     scratch = std::vector<float>(floats)]() mutable {
+    const auto keys = pool_.next(cache);
+    const AttentionInput input{.n_head = shape.n_head_kv,
+                               .key_shape = shape,
+                               .value_shape = shape,
+                               .keys = keys,
+                               .values = pool_.next(cache),
+                               .cells = {.positions = positions}};
+    flash_attention(input, q, kScales, scratch, context);
+  };
+  const auto outputs = static_cast<double>(written);
+  const double attended = static_cast<double>(2 * cells - tokens + 1) / 2.0;
+  return {
+      .operations = 4.0 * outputs * attended,
+      .outputs = outputs,
+      .probe = &rounds_.add(fmt::format("attention of {} tokens", tokens), rounds_.timed(work))};
+}
+
+TimedSize KernelProbes::Sized::timed() const {
+  return {.operations = operations, .outputs = outputs, .ns = probe->spread().median};
+}
+
+MeasuredOp KernelProbes::fitted(const Kernel& kernel) {
+  const TimedSize large = kernel.large.timed();
+  const TimedSize fewer = kernel.fewer_operations.timed();
+  MeasuredOp op{.rate = kernel.fewer_outputs
+                            ? fit_product(large, fewer, kernel.fewer_outputs->timed())
+                            : fit_line(fewer, large),
+                .spread = inverse(kernel.large.probe->spread(), large.operations * 1e9)};
+  op.rate.kind = kernel.kind;
+  op.rate.tokens = kernel.tokens;
+  return op;
+}
+
+std::vector<MeasuredOp> KernelProbes::ops() const {
   std::vector<MeasuredOp> ops;
-  for (const int64_t tokens : sizes.product_tokens) {
-    if (bench.stopped()) return ops;
-    bench.say(fmt::format("products of {} tokens", tokens));
-    ops.push_back(measure_product(bench, tokens, pool));
-  }
-  for (const int64_t tokens : sizes.attention_tokens) {
-    if (bench.stopped()) return ops;
-    bench.say(fmt::format("attention of {} tokens", tokens));
-    ops.push_back(measure_attention(bench, tokens, pool));
-  }
-  for (const SmallKernel& kernel : small_kernels()) {
-    if (bench.stopped()) return ops;
-    bench.say(name_of(kernel.kind));
-    ops.push_back(measure_small(bench, kernel));
-  }
+  for (const Kernel& kernel : kernels_) ops.push_back(fitted(kernel));
   return ops;
 }
 
-Spread product_rate(const Bench& bench, int threads, int64_t tokens) {
+const Probe& add_product_probe(Rounds& rounds, int threads, int64_t tokens) {
   constexpr int64_t kColumns = 2304;
   constexpr int64_t kRows = 1024;
   const MatMulShape shape{.tokens = tokens, .columns = kColumns, .rows = kRows};
   const auto matrix = static_cast<size_t>(kRows * stored_row_bytes(kColumns));
-  const std::vector<int8_t> x = values(tokens * kColumns);
-  const auto work = [&](std::span<const std::byte> weights, std::span<int8_t> out) {
-    matmul_s8(shape, x, weights, kScales, out);
-  };
-  const std::vector<std::byte> weights(matrix * static_cast<size_t>(threads), std::byte{5});
-  std::vector<int8_t> out(static_cast<size_t>(tokens * kRows * threads));
-  const Spread spread = bench.time([&] {
-    std::vector<std::jthread> running;
-    for (int i = 0; i < threads; ++i) {
-      const auto index = static_cast<size_t>(i);
-      const size_t results = out.size() / static_cast<size_t>(threads);
-      running.emplace_back(work, std::span(weights).subspan(index * matrix, matrix),
-                           std::span(out).subspan(index * results, results));
-    }
-  });
+  const auto work =
+      [shape, threads, matrix, x = values(tokens * kColumns),
+       weights = std::vector<std::byte>(matrix * static_cast<size_t>(threads), std::byte{5}),
+       out = values(tokens * kRows * threads)]() mutable {
+        std::vector<std::jthread> running;
+        const size_t results = out.size() / static_cast<size_t>(threads);
+        for (size_t i = 0; i < static_cast<size_t>(threads); ++i) {
+          running.emplace_back([&, i] {
+            matmul_s8(shape, x, std::span(weights).subspan(i * matrix, matrix), kScales,
+                      std::span(out).subspan(i * results, results));
+          });
+        }
+      };
   const double operations = 2.0 * kColumns * kRows * static_cast<double>(tokens) * threads;
-  return inverse(spread, operations * 1e9);
+  return rounds.add(
+      fmt::format("products, {} threads", threads),
+      [operations, timed = rounds.timed(work)] { return operations * 1e9 / timed(); });
 }
 
 }  // namespace tidemark

@@ -3,18 +3,22 @@
 //
 //   products   columns x rows 2304 x 2304, 576 x 2304, 2304 x 256, the weights from memory: each
 //              call reads others of a pool that no cache holds
-//   attention  36 heads of 64, over 512 cells, over few, and 4 heads over few; KV caches
-//              in f16, from memory as well
+//   attention  36 heads of 64 with 128 cells before the tokens; over the tokens alone (32 cells if
+//              they are fewer), and 4 heads over those; KV caches in f16, from memory as well
 //   the rest   one row of 2,304 values and eight rows of as many
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "planner/capacity/op_rate.h"
-#include "sim/calibrate/bench.h"
+#include "sim/calibrate/fit.h"
+#include "sim/calibrate/rounds.h"
+#include "sim/calibrate/small_kernels.h"
+#include "sim/kernels/matmul.h"
 #include "sim/replay/mapping.h"
 
 namespace tidemark {
@@ -37,19 +41,52 @@ class WeightPool {
   explicit WeightPool(Bytes size);
   // `bytes` at most the pool's size.
   std::span<const std::byte> next(int64_t bytes);
+  std::span<const std::byte> all() const { return pages_.bytes(); }
 
  private:
   Mapping pages_;
   size_t at_ = 0;
 };
 
-// Ops of the products first, then attention, then the rest by name. What was not measured when the
-// bench was stopped is missing.
-std::vector<MeasuredOp> measure_kernels(const Bench& bench, const KernelSizes& sizes,
-                                        WeightPool& pool);
+class KernelProbes {
+ public:
+  // The pool must outlive the rounds.
+  KernelProbes(Rounds& rounds, const KernelSizes& sizes, WeightPool& pool);
+  // Products first, then attention, then the rest. After the rounds.
+  std::vector<MeasuredOp> ops() const;
+
+ private:
+  // One size of a kernel.
+  struct Sized {
+    double operations = 0.0;  // or values written, where a kind counts none
+    double outputs = 0.0;
+    const Probe* probe = nullptr;
+
+    TimedSize timed() const;
+  };
+  // What fit.h takes apart: fit_product, or fit_line of `fewer_operations` and `large`.
+  struct Kernel {
+    OpKind kind{};
+    int64_t tokens = 1;
+    Sized large{};
+    Sized fewer_operations{};
+    std::optional<Sized> fewer_outputs{};
+  };
+  static MeasuredOp fitted(const Kernel& kernel);
+
+  void add_product(int64_t tokens);
+  void add_attention(int64_t tokens);
+  void add_small(const SmallKernel& kernel);
+  Sized product(const MatMulShape& shape);
+  Sized attention(int64_t tokens, int64_t heads, int64_t cells);
+
+  Rounds& rounds_;
+  WeightPool& pool_;
+  std::vector<Kernel> kernels_{};
+};
 
 // Operations a second of one product of many tokens, `threads` of them side by side, each with
 // weights of its own.
-Spread product_rate(const Bench& bench, int threads, int64_t tokens);
+const Probe& add_product_probe(Rounds& rounds, int threads, int64_t tokens);
 
 }  // namespace tidemark

@@ -1,10 +1,12 @@
 #include "sim/calibrate/memory.h"
 
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <system_error>
 #include <thread>
@@ -19,10 +21,12 @@ namespace {
 // A mapping of its own, so that its pages go when it does.
 class Pages {
  public:
-  Pages(int64_t size, int file) : size_(static_cast<size_t>(size)) {
+  // Anonymous, or of a file from `offset` on.
+  explicit Pages(Bytes size, int file = -1, int64_t offset = 0)
+      : size_(static_cast<size_t>(size.count())) {
     const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
     const int access = file < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
-    start_ = ::mmap(nullptr, size_, access, flags, file, 0);
+    start_ = ::mmap(nullptr, size_, access, flags, file, offset);
     if (start_ == MAP_FAILED) {
       throw std::system_error(errno, std::generic_category(), "cannot map memory to measure it");
     }
@@ -62,89 +66,142 @@ uint64_t sum_of(const uint64_t* words, size_t count) {
 
 size_t page() { return static_cast<size_t>(page_size().count()); }
 
-void read_all(const ScratchFile& file, Bytes size, std::span<std::byte> buffer) {
-  for (int64_t at = 0; at < size.count(); at += std::ssize(buffer)) {
-    const int64_t left = std::min<int64_t>(std::ssize(buffer), size.count() - at);
-    file.read(at, buffer.first(static_cast<size_t>(left)));
-  }
+double bytes_a_second(Bytes size, double ns) {
+  return static_cast<double>(size.count()) * 1e9 / ns;
 }
+
+double ns_a_page(Bytes size, double ns) {
+  return ns * static_cast<double>(page()) / static_cast<double>(size.count());
+}
+
+// Anonymous memory. What is given back is taken again at once, or it would be there for the next
+// fresh piece.
+class FreshMemory {
+ public:
+  FreshMemory(const Rounds& rounds, const MemorySizes& sizes)
+      : rounds_(rounds), sizes_(sizes), again_(sizes.fresh, Fault::kNow), small_(sizes.piece) {
+    small_.advise(MADV_NOHUGEPAGE);
+    small_.write_each(page());
+  }
+
+  double fresh() {
+    if (sizes_.fresh * std::ssize(held_) >= sizes_.most_held) held_.clear();
+    held_.emplace_back(sizes_.fresh, Fault::kOnTouch);
+    return populated(held_.back());
+  }
+
+  double reused() {
+    again_ = Mapping();
+    again_ = Mapping(sizes_.fresh, Fault::kOnTouch);
+    return populated(again_);
+  }
+
+  double fault() const {
+    small_.advise(MADV_DONTNEED);
+    return ns_a_page(sizes_.piece, rounds_.ns_of([&] { small_.write_each(page()); }));
+  }
+
+ private:
+  double populated(const Mapping& pages) const {
+    return bytes_a_second(sizes_.fresh, rounds_.ns_of([&] { pages.populate(); }));
+  }
+
+  const Rounds& rounds_;
+  MemorySizes sizes_;
+  std::vector<Mapping> held_{};
+  Mapping again_;
+  Pages small_;
+};
+
+// A piece of the file at a time in the page cache: it comes, is used there in two ways, and goes
+// when the next one comes.
+class FilePieces {
+ public:
+  FilePieces(const Rounds& rounds, const ScratchFile& file, Bytes size)
+      : rounds_(rounds), file_(file), size_(size), buffer_(size_t{1} << 20) {}
+
+  // Does the page cache let go of what it holds?
+  bool can_begin_cold() const {
+    try {
+      const MappedWeights mapped(file_, false);
+      return true;
+    } catch (const std::system_error& failed) {
+      if (failed.code() == std::errc::not_supported) return false;
+      throw;
+    }
+  }
+
+  double mapped_read() {
+    const MappedWeights mapped(file_, false);  // drops the piece before
+    at_ = at_ + 2 * size_.count() > file_.size() ? 0 : at_ + size_.count();
+    const Interval<Bytes> range{Bytes::of(at_), Bytes::of(at_) + size_};
+    const double ns = rounds_.ns_of([&] {
+      mapped.ask_for(range);
+      mapped.touch(range);
+    });
+    return bytes_a_second(size_, ns);
+  }
+
+  double mapped_fault() {
+    read();  // into the page cache
+    const Pages pages(size_, file_.descriptor(), at_);
+    pages.advise(MADV_RANDOM);
+    return ns_a_page(size_, rounds_.ns_of([&] { pages.read_each(page()); }));
+  }
+
+  double cached_read() {
+    return bytes_a_second(size_, rounds_.ns_of([&] { read(); }));
+  }
+
+ private:
+  void read() {
+    for (int64_t done = 0; done < size_.count(); done += std::ssize(buffer_)) {
+      const int64_t left = std::min<int64_t>(std::ssize(buffer_), size_.count() - done);
+      file_.read(at_ + done, std::span(buffer_).first(static_cast<size_t>(left)));
+    }
+  }
+
+  const Rounds& rounds_;
+  const ScratchFile& file_;
+  Bytes size_;
+  int64_t at_ = 0;
+  std::vector<std::byte> buffer_;
+};
 
 }  // namespace
 
-Spread memory_bandwidth(const Bench& bench, Bytes size, int threads) {
-  const size_t part =
-      static_cast<size_t>(size.count()) / sizeof(uint64_t) / static_cast<size_t>(threads);
-  const Mapping pages(size, Fault::kNow);
-  const std::span words(reinterpret_cast<const uint64_t*>(pages.bytes().data()),
-                        part * static_cast<size_t>(threads));
-  std::vector<uint64_t> sums(static_cast<size_t>(threads));
-  const Spread spread = bench.time([&] {
+MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const MemorySizes& sizes) {
+  const auto memory = std::make_shared<FreshMemory>(rounds, sizes);
+  const auto pieces = std::make_shared<FilePieces>(rounds, file, sizes.piece);
+  MemoryProbes probes;
+  probes.fresh_memory = &rounds.add("fresh memory", [memory] { return memory->fresh(); });
+  probes.reused_memory = &rounds.add("memory used again", [memory] { return memory->reused(); });
+  probes.anonymous_fault = &rounds.add("page faults", [memory] { return memory->fault(); });
+  if (pieces->can_begin_cold()) {
+    probes.mapped_read = &rounds.add("mapped file", [pieces] { return pieces->mapped_read(); });
+  }
+  probes.mapped_fault =
+      &rounds.add("faults of a mapped file", [pieces] { return pieces->mapped_fault(); });
+  probes.cached_read = &rounds.add("page cache", [pieces] { return pieces->cached_read(); });
+  return probes;
+}
+
+const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buffer, int threads) {
+  const size_t part = buffer.size() / sizeof(uint64_t) / static_cast<size_t>(threads);
+  const auto* words = reinterpret_cast<const uint64_t*>(buffer.data());
+  const auto read_all = [words, part,
+                         sums = std::vector<uint64_t>(static_cast<size_t>(threads))]() mutable {
     std::vector<std::jthread> running;
     for (size_t i = 1; i < sums.size(); ++i) {
-      running.emplace_back([&, i] { sums[i] = sum_of(&words[i * part], part); });
+      running.emplace_back([&sums, words, part, i] { sums[i] = sum_of(words + i * part, part); });
     }
-    const volatile uint64_t first = sum_of(words.data(), part);
+    const volatile uint64_t first = sum_of(words, part);
     sums[0] = first;
+  };
+  const auto read = static_cast<int64_t>(part * sizeof(uint64_t)) * threads;
+  return rounds.add(fmt::format("memory, {} threads", threads), [&rounds, read, read_all] {
+    return bytes_a_second(Bytes::of(read), rounds.ns_of(read_all));
   });
-  return inverse(spread, static_cast<double>(words.size() * sizeof(uint64_t)) * 1e9);
-}
-
-Spread fresh_memory(const Bench& bench, Bytes size) {
-  Mapping pages;
-  const Spread spread =
-      bench.time_each([&] { pages = Mapping(); }, [&] { pages = Mapping(size, Fault::kNow); });
-  return inverse(spread, static_cast<double>(size.count()) * 1e9);
-}
-
-Spread anonymous_fault(const Bench& bench, Bytes size) {
-  std::optional<Pages> pages;
-  const Spread spread = bench.time_each(
-      [&] {
-        pages.emplace(size.count(), -1);
-        pages->advise(MADV_NOHUGEPAGE);
-      },
-      [&] { pages->write_each(page()); });
-  return scaled(spread, static_cast<double>(page()) / static_cast<double>(size.count()));
-}
-
-Spread mapped_fault(const Bench& bench, const ScratchFile& file, Bytes size) {
-  std::vector<std::byte> buffer(size_t{1} << 20);
-  read_all(file, size, buffer);
-  std::optional<Pages> pages;
-  const Spread spread = bench.time_each(
-      [&] {
-        pages.emplace(size.count(), file.descriptor());
-        pages->advise(MADV_RANDOM);
-      },
-      [&] { pages->read_each(page()); });
-  return scaled(spread, static_cast<double>(page()) / static_cast<double>(size.count()));
-}
-
-Spread cached_read(const Bench& bench, const ScratchFile& file, Bytes size) {
-  std::vector<std::byte> buffer(size_t{1} << 20);
-  read_all(file, size, buffer);
-  const Spread spread = bench.time([&] { read_all(file, size, buffer); });
-  return inverse(spread, static_cast<double>(size.count()) * 1e9);
-}
-
-std::optional<Spread> mapped_read(const Bench& bench, const ScratchFile& file, Bytes size) {
-  try {
-    std::optional<MappedWeights> mapped;
-    const Interval<Bytes> range{Bytes{}, size};
-    const Spread spread = bench.time_each(
-        [&] {
-          mapped.reset();
-          mapped.emplace(file, false);
-        },
-        [&] {
-          mapped->ask_for(range);
-          mapped->touch(range);
-        });
-    return inverse(spread, static_cast<double>(size.count()) * 1e9);
-  } catch (const std::system_error& failed) {
-    if (failed.code() == std::errc::not_supported) return std::nullopt;
-    throw;
-  }
 }
 
 }  // namespace tidemark

@@ -1,31 +1,46 @@
-// Memory and the page cache of this machine.
+// Memory and the page cache of this machine, a piece of them each round.
 //
-//   bandwidth     a buffer that no cache holds, read from front to back
-//   fresh_memory  anonymous pages made as a replay makes those it reads weights into
-//   page_fault    the first touch of a page that needs no read: a fresh anonymous one, and one of a
-//                 mapped file that the page cache holds
-//   cached_read   read() of what the page cache holds, into memory that is there
-//   mapped_read   a mapped file touched from front to back, nothing of it in the page cache
+//   bandwidth       a buffer that no cache holds, read from front to back
+//   fresh_memory    anonymous pages made as a replay makes those it reads weights into, in memory
+//                   that this process has not had. They are held to the end, and nothing else is
+//                   given back for good, so that the next ones are fresh, too
+//   reused_memory   the same a moment after as much was given back
+//   mapped_read     the next piece of a mapped file touched from front to back, nothing of it in
+//   the
+//                   page cache
+//   page_fault      the first touch of a page that needs no read: of that piece once more, and of a
+//                   fresh anonymous page
+//   cached_read     read() of that piece, into memory that is there
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <span>
 
 #include "planner/base/bytes.h"
-#include "sim/calibrate/bench.h"
+#include "sim/calibrate/rounds.h"
 #include "sim/replay/scratch_file.h"
 
 namespace tidemark {
 
-// Bytes a second of `threads` readers, each of its part of `size` bytes.
-Spread memory_bandwidth(const Bench& bench, Bytes size, int threads);
-// Bytes a second.
-Spread fresh_memory(const Bench& bench, Bytes size);
-// Nanoseconds.
-Spread anonymous_fault(const Bench& bench, Bytes size);
-Spread mapped_fault(const Bench& bench, const ScratchFile& file, Bytes size);
-// Bytes a second. All of these use the first `size` bytes of the file, which has them.
-Spread cached_read(const Bench& bench, const ScratchFile& file, Bytes size);
-// None where the page cache cannot be dropped.
-std::optional<Spread> mapped_read(const Bench& bench, const ScratchFile& file, Bytes size);
+struct MemorySizes {
+  Bytes piece{};  // of all but fresh memory; at most the file
+  Bytes fresh{};
+  Bytes most_held{};  // of fresh memory; then it is given back and begun again
+};
+
+// Bytes a second, faults in nanoseconds.
+struct MemoryProbes {
+  const Probe* fresh_memory = nullptr;
+  const Probe* reused_memory = nullptr;
+  const Probe* mapped_read = nullptr;  // null where the page cache cannot be dropped
+  const Probe* mapped_fault = nullptr;
+  const Probe* anonymous_fault = nullptr;
+  const Probe* cached_read = nullptr;
+};
+
+// The file must outlive the rounds. All throw std::system_error.
+MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const MemorySizes& sizes);
+// Bytes a second of `threads` readers, each of its part of the buffer, which must outlive them.
+const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buffer, int threads);
 
 }  // namespace tidemark

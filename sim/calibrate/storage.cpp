@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <tuple>
 
@@ -27,8 +28,8 @@ uint64_t next_random(uint64_t& state) {
 // Readers of one point. They run until their time is over, each for one request at least.
 class Readers {
  public:
-  Readers(const Bench& bench, const ScratchFile& file, const PointWanted& wanted)
-      : bench_(bench),
+  Readers(const Rounds& rounds, const ScratchFile& file, const PointWanted& wanted)
+      : rounds_(rounds),
         file_(file),
         wanted_(wanted),
         places_(static_cast<uint64_t>(file.size() / wanted.request.count())) {
@@ -36,25 +37,25 @@ class Readers {
   }
 
   // Bytes a second.
-  double run(Duration span, uint64_t seed) {
-    const Duration begin = bench_.now();
+  double run(Duration span) {
+    const Duration begin = rounds_.now();
     done_ = 0;
-    next_ = seed;
+    ++seed_;
     std::vector<std::jthread> running;
     for (size_t i = 1; i < buffers_.size(); ++i) {
-      running.emplace_back([this, i, seed, end = begin + span] { read(i, seed, end); });
+      running.emplace_back([this, i, end = begin + span] { read(i, end); });
     }
-    read(0, seed, begin + span);
+    read(0, begin + span);
     running.clear();
     if (failed_) std::rethrow_exception(failed_);
-    const auto ns = static_cast<double>(std::max<int64_t>(1, (bench_.now() - begin).count()));
+    const auto ns = static_cast<double>(std::max<int64_t>(1, (rounds_.now() - begin).count()));
     return static_cast<double>(done_.load()) * static_cast<double>(wanted_.request.count()) * 1e9 /
            ns;
   }
 
  private:
-  void read(size_t reader, uint64_t seed, Duration end) {
-    uint64_t state = seed * 1000 + reader;
+  void read(size_t reader, Duration end) {
+    uint64_t state = seed_ * 1000 + reader;
     const auto size = static_cast<size_t>(wanted_.request.count());
     try {
       do {
@@ -63,16 +64,17 @@ class Readers {
         file_.read_direct(static_cast<int64_t>(place % places_) * wanted_.request.count(),
                           buffers_[reader].bytes().first(size));
         done_.fetch_add(1);
-      } while (bench_.now() < end && !bench_.stopped());
+      } while (rounds_.now() < end && !rounds_.stopped());
     } catch (...) {
       if (!has_failed_.exchange(true)) failed_ = std::current_exception();
     }
   }
 
-  const Bench& bench_;
+  const Rounds& rounds_;
   const ScratchFile& file_;
   PointWanted wanted_;
   uint64_t places_;
+  uint64_t seed_ = 0;
   std::vector<Mapping> buffers_{};
   std::atomic<int64_t> done_{0};
   std::atomic<uint64_t> next_{0};
@@ -109,25 +111,24 @@ std::vector<PointWanted> points_wanted(bool quick, Bytes file) {
   return wanted;
 }
 
-std::vector<MeasuredPoint> measure_storage(const Bench& bench, const ScratchFile& file,
-                                           const std::vector<PointWanted>& wanted, Duration span) {
-  std::vector<MeasuredPoint> points;
+StorageProbes::StorageProbes(Rounds& rounds, const ScratchFile& file,
+                             const std::vector<PointWanted>& wanted, Duration span) {
   for (const PointWanted& each : wanted) {
-    if (bench.stopped()) break;
-    if (each.request.count() > file.size()) continue;
-    bench.say(fmt::format("storage, {} {} x {}", name_of(each.order), each.depth,
-                          format_bytes(each.request)));
-    Readers readers(bench, file, each);
-    std::vector<double> rates;
-    const Duration begin = bench.now();
-    while (std::ssize(rates) < bench.options().repeats) {
-      rates.push_back(readers.run(span, static_cast<uint64_t>(rates.size()) + 1));
-      if (bench.stopped() || bench.now() - begin > bench.options().most) break;
-    }
-    const Spread spread = spread_of(std::move(rates));
-    points.push_back({.point = {.order = each.order,
-                                .request = each.request,
-                                .depth = each.depth,
+    const auto readers = std::make_shared<Readers>(rounds, file, each);
+    const Probe& probe = rounds.add(fmt::format("storage, {} {} x {}", name_of(each.order),
+                                                each.depth, format_bytes(each.request)),
+                                    [readers, span] { return readers->run(span); });
+    points_.push_back({.wanted = each, .probe = &probe});
+  }
+}
+
+std::vector<MeasuredPoint> StorageProbes::points() const {
+  std::vector<MeasuredPoint> points;
+  for (const auto& [wanted, probe] : points_) {
+    const Spread spread = probe->spread();
+    points.push_back({.point = {.order = wanted.order,
+                                .request = wanted.request,
+                                .depth = wanted.depth,
                                 .rate = BytesPerSecond::of(rounded(spread.median))},
                       .spread = spread});
   }

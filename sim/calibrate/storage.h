@@ -2,14 +2,14 @@
 // cache by direct reads, or, where the file system has none, by dropping what was read.
 //
 //   each point: `depth` threads, each with one request on its way at all times; bytes by time
-//   random: places drawn anew; sequential: the next that no thread has taken, from the beginning
-//   again at the end
+//   random: places drawn anew; sequential: the next that no thread has taken, on from where the
+//   round before has ended, from the beginning again at the end
 #pragma once
 
 #include <vector>
 
 #include "planner/capacity/device_spec.h"
-#include "sim/calibrate/bench.h"
+#include "sim/calibrate/rounds.h"
 #include "sim/replay/scratch_file.h"
 
 namespace tidemark {
@@ -27,9 +27,21 @@ struct PointWanted {
 
 std::vector<PointWanted> points_wanted(bool quick, Bytes file);
 
-// `span`: how long a repeat reads. Points whose request is larger than the file are left out.
-std::vector<MeasuredPoint> measure_storage(const Bench& bench, const ScratchFile& file,
-                                           const std::vector<PointWanted>& wanted, Duration span);
+class StorageProbes {
+ public:
+  // `span`: how long a round reads at each point. The file must outlive the rounds.
+  StorageProbes(Rounds& rounds, const ScratchFile& file, const std::vector<PointWanted>& wanted,
+                Duration span);
+  // By order, depth and size, monotonic. After the rounds.
+  std::vector<MeasuredPoint> points() const;
+
+ private:
+  struct Point {
+    PointWanted wanted{};
+    const Probe* probe = nullptr;
+  };
+  std::vector<Point> points_{};
+};
 
 // A larger request never takes less time than a smaller one of the same order and depth: where
 // noise says otherwise, the larger gets the time of the smaller.

@@ -27,7 +27,8 @@ Calibration full() {
   device.flash_latency = Duration::ns(98'760);
   device.cached_read = BytesPerSecond::of(5'080'000'000);
   device.mapped_read = BytesPerSecond::of(900'100'000);
-  device.fresh_memory = BytesPerSecond::of(4'444'000'000);
+  device.fresh_memory = BytesPerSecond::of(1'444'000'000);
+  device.reused_memory = BytesPerSecond::of(4'444'000'000);
   device.compute = OpsPerSecond::of(98'700'000'000);
   device.page_size = Bytes::of(4096);
   device.page_fault = Duration::ns(512);
@@ -83,6 +84,7 @@ TEST(DeviceYamlTest, WhatIsWrittenIsReadBackEqual) {
   EXPECT_EQ(read.cached_read, device.cached_read);
   EXPECT_EQ(read.mapped_read, device.mapped_read);
   EXPECT_EQ(read.fresh_memory, device.fresh_memory);
+  EXPECT_EQ(read.reused_memory, device.reused_memory);
   EXPECT_EQ(read.op_rates, device.op_rates);
   EXPECT_EQ(read.isa, device.isa);
   EXPECT_EQ(read.os, device.os);

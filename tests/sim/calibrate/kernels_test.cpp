@@ -12,13 +12,13 @@ namespace {
 // Which clock measures is not the kernels' business: each look at it is a microsecond later.
 TEST(KernelsTest, EveryKindOfADenseDecoderIsMeasuredOnce) {
   int64_t looks = 0;
-  const Bench bench({.repeats = 1, .least = Duration::ns(1), .clock = [&looks] {
-                       return Duration::us(++looks);
-                     }});
+  Rounds rounds(
+      {.count = 1, .least = Duration::ns(1), .clock = [&looks] { return Duration::us(++looks); }});
   WeightPool pool(Bytes::of(int64_t{6} << 20));
-  const KernelSizes sizes{.product_tokens = {1, 2}, .attention_tokens = {1}};
+  const KernelProbes probes(rounds, {.product_tokens = {1, 2}, .attention_tokens = {1}}, pool);
+  rounds.run();
   std::multiset<OpKind> kinds;
-  for (const MeasuredOp& op : measure_kernels(bench, sizes, pool)) {
+  for (const MeasuredOp& op : probes.ops()) {
     EXPECT_GT(op.rate.rate, OpsPerSecond{}) << name_of(op.rate.kind);
     kinds.insert(op.rate.kind);
   }

@@ -1,0 +1,46 @@
+#include "sim/calibrate/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace tidemark {
+namespace {
+
+constexpr Bytes kMiB = Bytes::of(int64_t{1} << 20);
+
+void fill(ScratchFile& file, Bytes size) {
+  const std::vector<std::byte> piece(static_cast<size_t>(kMiB.count()), std::byte{7});
+  while (file.size() < size.count()) file.append(piece);
+  file.settle();
+}
+
+// More rounds than the file has pieces and than fresh memory may be held: both begin again.
+TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
+  ScratchFile file(::testing::TempDir());
+  fill(file, kMiB * 2);
+  Rounds rounds({.count = 5});
+  const MemoryProbes probes =
+      add_memory_probes(rounds, file, {.piece = kMiB, .fresh = kMiB, .most_held = kMiB * 2});
+  rounds.run();
+  for (const Probe* probe : {probes.fresh_memory, probes.reused_memory, probes.mapped_read,
+                             probes.mapped_fault, probes.anonymous_fault, probes.cached_read}) {
+    if (probe == nullptr) continue;  // the folder keeps files in memory
+    EXPECT_EQ(probe->values.size(), 5U) << probe->stage;
+    EXPECT_GT(probe->spread().least, 0.0) << probe->stage;
+  }
+}
+
+TEST(MemoryTest, ReadersShareABuffer) {
+  const std::vector<uint64_t> words(5000, 1);
+  Rounds rounds({.count = 1, .least = Duration::ns(1), .clock = [now = int64_t{0}]() mutable {
+                   return Duration::ns(now += 100);
+                 }});
+  // Three parts of 1,666 words; the clock says 100 ns whatever they take.
+  const Probe& probe = add_bandwidth_probe(rounds, std::as_bytes(std::span(words)), 3);
+  rounds.run();
+  EXPECT_EQ(probe.values, (std::vector<double>{3.0 * 1666 * 8 * 1e9 / 100}));
+}
+
+}  // namespace
+}  // namespace tidemark
