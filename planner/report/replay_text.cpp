@@ -91,7 +91,7 @@ std::string describe_end(const ReplayReport& report) {
                   report.end == ReplayEnd::kKilled ? "killed by the system" : "refused more memory",
                   describe_progress(report), describe_place(one_line(report.end_place)));
   if (!report.steps.empty()) {
-    text += fmt::format("; {} was resident after the last of them",
+    text += fmt::format("; {} was resident after the last one measured",
                         format_bytes(report.steps.back().measured));
   }
   if (report.limit && report.limit->highest) {

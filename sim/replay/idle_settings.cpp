@@ -73,7 +73,7 @@ const std::vector<IdleRule>& rules() {
                 "cache_type_k_draft",
                 "cache_type_v_draft",
                 "n_gpu_layers_draft"},
-       .reason = "only engines of llama.cpp know them"},
+       .reason = "heeded by engines of llama.cpp alone"},
       {.keys = {"kv_unified"}, .reason = "one sequence has one cache"},
       {.keys = {"swa_full"}, .reason = "no layer has a sliding window"},
       {.keys = {"load_overlap"}, .reason = "what is read is used as it lies"},
@@ -97,7 +97,7 @@ const std::vector<IdleRule>& rules() {
        .reason = "only strategy mmap reads through the page cache"},
       {.keys = {"read_size", "read_depth", "threads", "cores"},
        .counts = are_timed,
-       .reason = "only the times of --compare-time depend on it"}};
+       .reason = "heeded by the times of --compare-time alone"}};
   return kRules;
 }
 

@@ -1,7 +1,7 @@
 // Settings that were given and change nothing in a replay, so that nobody takes it for an answer
 // about them. One sentence a reason:
 //
-//   --n-gpu-layers, --mlock: no effect on this replay, only engines of llama.cpp know them
+//   --n-gpu-layers, --mlock: no effect on this replay, heeded by engines of llama.cpp alone
 //
 // What the replay cannot do at all is refused instead (replay_input.h).
 #pragma once

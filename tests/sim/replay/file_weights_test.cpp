@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "sim/kernels/rows.h"
 #include "tiny.h"
@@ -96,6 +97,61 @@ TEST(FileWeightsTest, AReplayOfThemIsTheSameUnderEitherNames) {
       EXPECT_EQ(report.weights, "model.safetensors (safetensors)");
     }
   }
+}
+
+// Puts `value` over the first values of tensor `t` of a file with GGUF names.
+void spoil(const std::filesystem::path& path, const WeightsInventory& weights, size_t t,
+           const std::vector<float>& values) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  uint64_t length = 0;
+  file.read(reinterpret_cast<char*>(&length), sizeof length);
+  int64_t before = 0;
+  for (size_t i = 0; i < t; ++i) before += weights.tensors[i].rows * weights.tensors[i].columns;
+  file.seekp(
+      static_cast<std::streamoff>(sizeof length + length + static_cast<uint64_t>(before) * 4));
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(float)));
+}
+
+TEST(FileWeightsTest, NanAndInfiniteValuesAreCountedAndRefused) {
+  const Scenario scenario = tiny_scenario();
+  const MemoryPlan plan = plan_of(scenario);
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto path = write_file("nan.safetensors", plan.weights, false);
+  const size_t norm = plan.weights.find(WeightRole::kAttentionNorm, 0).index();
+  const size_t down = plan.weights.find(WeightRole::kDown, 1).index();
+  spoil(path, plan.weights, norm, {kNan});
+  spoil(path, plan.weights, down, {1.0F, kNan, -kInfinity, 3.4e38F});
+  const Result<ReplayOutcome> outcome =
+      replay(std::span(&scenario, 1), {.scratch = ::testing::TempDir(), .weights = path});
+  std::filesystem::remove(path);
+  const std::string file = path.string() + ": error: ";
+  EXPECT_EQ(to_string(outcome.diagnostics()),
+            file + plan.weights.tensors[norm].name +
+                ": 1 of 32 values is NaN or infinite\n"
+                "  hint: a replay of them would prove nothing: name a sound file, or leave "
+                "--weights out\n" +
+                file + "blk.1.ffn_down.weight: 2 of 2,048 values are NaN or infinite\n");
+}
+
+TEST(FileWeightsTest, OfManyBadTensorsTenAreNamed) {
+  const MemoryPlan plan = plan_of(tiny_scenario());
+  const auto path = write_file("bad.safetensors", plan.weights, false);
+  ASSERT_EQ(plan.weights.tensors.size(), 20U) << "embedding, last norm and nine a layer";
+  for (size_t t = 0; t < 13; ++t) {
+    spoil(path, plan.weights, t, {std::numeric_limits<float>::infinity()});
+  }
+  const auto source = weights_from_file(plan.weights, path);
+  ASSERT_TRUE(source.ok()) << to_string(source.diagnostics());
+  try {
+    const WeightFile written(plan.weights, **source, ::testing::TempDir(), nullptr);
+    ADD_FAILURE() << "bad weights were taken";
+  } catch (const BadWeights& bad) {
+    ASSERT_EQ(bad.problems().size(), 11U);
+    EXPECT_EQ(bad.problems().back().message, "3 more tensors have NaN or infinite values");
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(FileWeightsTest, AFileOfAnotherModelIsRefused) {

@@ -52,6 +52,24 @@ TEST(ReplayRefusals, WhatOnlyASimulatedRunKnows) {
             "  hint: leave --initialise out\n");
 }
 
+TEST(ReplayRefusals, NameTheSettingThatIsMeant) {
+  Scenario scenario = tiny_scenario();
+  scenario.quant.overrides.emplace_back();
+  scenario.residency = {
+      .split_files = 2, .processes = 3, .expert_slots = 4, .rows = HotRows{.kept_ppm = 500'000}};
+  EXPECT_EQ(refusal(scenario),
+            "error: --tensor-type: the replay runs int8 weights, all of one type\n"
+            "  hint: leave --tensor-type out\n"
+            "error: --split: the replay has one weight file\n"
+            "  hint: leave --split out\n"
+            "error: --processes: the replay is one process\n"
+            "  hint: leave --processes out\n"
+            "error: --expert-cache: the replay moves whole weight units\n"
+            "  hint: leave --expert-cache out\n"
+            "error: --hot-rows: the replay moves whole weight units\n"
+            "  hint: leave --hot-rows out\n");
+}
+
 TEST(ReplayRefusals, AVocabularyOfOneTokenIsNoTable) {
   testing::Dimensions dimensions = testing::kTiny;
   dimensions.n_vocab = 1;

@@ -176,5 +176,25 @@ TEST(ShiftTest, RefusesWhatItCannotMove) {
   EXPECT_EQ(text("blk.0.q", 0), "");
 }
 
+// Both ends of the range that is named are valid in both arenas, and one byte further is not.
+TEST(ShiftTest, TheRangeItNamesIsValidInBothArenas) {
+  const MemoryPlan plan = testing::plan_of(tiny_scenario());
+  for (const std::string& tensor : arena_tensors(plan)) {
+    const Interval<int64_t> legal = legal_shifts(plan, tensor);
+    const auto moves = [&](int64_t bytes) {
+      return shifted(planned_layout(plan), plan, {tensor, bytes}).ok();
+    };
+    const std::string range = "  hint: from " + std::to_string(legal.lower) + " to " +
+                              std::to_string(legal.upper - 1) + "\n";
+    for (const int64_t outside : {legal.lower - 4, legal.upper + 3}) {
+      const auto layout = shifted(planned_layout(plan), plan, {tensor, outside / 4 * 4});
+      ASSERT_FALSE(layout.ok()) << tensor;
+      EXPECT_THAT(to_string(layout.diagnostics()), ::testing::EndsWith(range));
+    }
+    EXPECT_TRUE(moves(legal.lower / 4 * 4)) << tensor;
+    EXPECT_TRUE(moves((legal.upper - 1) / 4 * 4)) << tensor;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -1,0 +1,99 @@
+#include "sim/replay/idle_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "tiny.h"
+
+namespace tidemark {
+namespace {
+
+using testing::tiny_scenario;
+
+std::vector<std::string> said(const std::vector<Setting>& given,
+                              std::vector<StrategyKind> strategies = {StrategyKind::kResident},
+                              bool timed = false) {
+  std::vector<Scenario> scenarios;
+  for (const StrategyKind strategy : strategies) {
+    scenarios.push_back(tiny_scenario(strategy));
+    scenarios.back().settings = given;
+  }
+  return idle_settings(scenarios, timed);
+}
+
+using Sentences = std::vector<std::string>;
+
+TEST(IdleSettings, ThoseOfOneReasonStandTogetherAsTheyWereGiven) {
+  EXPECT_EQ(said({{"n_gpu_layers", "9", "flag --n-gpu-layers, held to 3"},
+                  {"mlock", "on", "flag --set mlock"},
+                  {"repack", "arm", "device x"},
+                  {"no_mmap", "on", "environment TIDEMARK_NO_MMAP"},
+                  {"model_draft", "m", "scenario s.yaml:3"}}),
+            (Sentences{"--n-gpu-layers, --set mlock, TIDEMARK_NO_MMAP, model_draft: no effect on "
+                       "this replay, heeded by engines of llama.cpp alone"}));
+}
+
+TEST(IdleSettings, WhatNobodyGaveIsNotNamed) {
+  EXPECT_EQ(said({{"margin", "10 %", "default"}, {"cache_policy", "lru", "default"}}), Sentences{});
+  EXPECT_EQ(idle_settings({}, false), Sentences{});
+}
+
+// By key: the strategy that heeds it, if any does.
+TEST(IdleSettings, EachCountsWhereItIsHeeded) {
+  struct Row {
+    const char* key = "";
+    std::optional<StrategyKind> heeded_by{};
+  };
+  constexpr auto kMmap = StrategyKind::kMmap;
+  constexpr auto kBlockCache = StrategyKind::kBlockCache;
+  for (const auto& [key, heeded_by] : std::vector<Row>{{"kv_unified"},
+                                                       {"swa_full"},
+                                                       {"load_overlap"},
+                                                       {"kv_block"},
+                                                       {"chunk", StrategyKind::kChunked},
+                                                       {"prefetch", kMmap},
+                                                       {"page_cache", kMmap},
+                                                       {"read_order", kMmap},
+                                                       {"pinned", kBlockCache},
+                                                       {"cache_policy", kBlockCache},
+                                                       {"cache_size", kBlockCache},
+                                                       {"cache_size", kMmap},
+                                                       {"budget", kMmap},
+                                                       {"margin", kBlockCache}}) {
+    SCOPED_TRACE(key);
+    const std::vector<Setting> given{{key, "x", "flag --it"}};
+    for (const StrategyKind other : {StrategyKind::kResident, StrategyKind::kDoubleBuffer}) {
+      ASSERT_EQ(said(given, {other}).size(), 1U);
+      EXPECT_TRUE(said(given, {other}).front().starts_with("--it: no effect on this replay, "));
+      if (!heeded_by) continue;
+      EXPECT_EQ(said(given, {*heeded_by}), Sentences{});
+      EXPECT_EQ(said(given, {other, *heeded_by}), Sentences{}) << "one of two is enough";
+    }
+  }
+}
+
+TEST(IdleSettings, ALimitIsFilledWhereNoSizeIsGiven) {
+  Scenario scenario = tiny_scenario(StrategyKind::kMmap);
+  scenario.settings = {{"budget", "1 GiB", "flag --budget"}};
+  EXPECT_EQ(idle_settings(std::span(&scenario, 1), false), Sentences{});
+  scenario.cache.capacity = Bytes::of(4096);
+  EXPECT_EQ(idle_settings(std::span(&scenario, 1), false).size(), 1U);
+}
+
+TEST(IdleSettings, BlocksCountWhereTheCacheGrows) {
+  Scenario scenario = tiny_scenario();
+  scenario.settings = {{"kv_block", "8", "flag --kv-block"}};
+  scenario.kv_in_blocks = true;
+  EXPECT_EQ(idle_settings(std::span(&scenario, 1), false), Sentences{});
+}
+
+TEST(IdleSettings, TimesDependOnMore) {
+  for (const char* key : {"read_size", "read_depth", "threads", "cores", "read_order"}) {
+    SCOPED_TRACE(key);
+    const std::vector<Setting> given{{key, "x", "flag --it"}};
+    EXPECT_EQ(said(given, {StrategyKind::kResident}, false).size(), 1U);
+    EXPECT_EQ(said(given, {StrategyKind::kResident}, true), Sentences{});
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
