@@ -112,6 +112,9 @@ std::vector<std::string> with_units_joined(const std::vector<std::string>& words
 }  // namespace
 
 int display_width(std::string_view text) {
+  // A long table is measured cell by cell, and nearly all of it is plain.
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+  if (plain) return static_cast<int>(text.size());
   int width = 0;
   for (const char32_t c : code_points(text)) width += width_of(c);
   return width;
