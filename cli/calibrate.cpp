@@ -4,12 +4,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "interrupt.h"
+#include "planner/base/check.h"
 #include "planner/base/units.h"
 #include "planner/config/load.h"
+#include "planner/config/load_common.h"
 #include "planner/report/report.h"
 #include "sim/calibrate/calibrate.h"
 #include "sim/calibrate/device_yaml.h"
@@ -20,6 +26,7 @@ namespace {
 
 constexpr int64_t kLeastSize = int64_t{16} << 20;
 constexpr int64_t kMostSize = int64_t{64} << 30;
+constexpr int64_t kMostThreads = 1024;
 
 Result<Bytes> parse_size(const std::string& text) {
   if (text.empty()) return Bytes{};
@@ -35,6 +42,32 @@ Result<Bytes> parse_size(const std::string& text) {
                    "from 16 MiB to 64 GiB");
 }
 
+// "1,4".
+Result<std::vector<int>> parse_threads(const std::string& text) {
+  std::vector<int> threads;
+  const auto refused = [](std::string message) {
+    return one_error("--threads", std::move(message),
+                     fmt::format("numbers from 1 to {}, each once, separated by single commas: 1,4",
+                                 kMostThreads));
+  };
+  if (text.empty()) return threads;
+  const auto entries = split_list(text);
+  if (!entries) return refused(fmt::format("{} has an empty entry", in_quotes(text)));
+  for (const std::string& entry : *entries) {
+    const Parsed<int64_t> parsed = parse_integer(entry);
+    const auto* number = std::get_if<int64_t>(&parsed);
+    if (number == nullptr || *number < 1 || *number > kMostThreads) {
+      return refused(fmt::format("{} is no number of threads", in_quotes(entry)));
+    }
+    const auto count = static_cast<int>(*number);
+    if (std::ranges::find(threads, count) != threads.end()) {
+      return refused(fmt::format("{} is named twice", count));
+    }
+    threads.push_back(count);
+  }
+  return threads;
+}
+
 // On a terminal only, written over itself.
 void show(std::string_view stage, int64_t done, int64_t total) {
   talk("\r\x1b[K[{}/{}] {}", done, total, stage);
@@ -47,10 +80,55 @@ Diagnostics faults_of(const std::string& yaml) {
   return read ? Diagnostics{} : read.diagnostics();
 }
 
+// In the order of listing_of().
+std::vector<Figure> figures_of(const Calibration& calibration) {
+  std::vector<Figure> figures;
+  for (const auto& [key, figure] : calibration.figures) figures.push_back(figure);
+  for (const ThreadFigure& each : calibration.by_threads) figures.push_back(each.figure);
+  for (const MeasuredPoint& point : calibration.storage) {
+    figures.push_back({point.spread, Unit::kBytesPerSecond});
+  }
+  for (const MeasuredOp& op : calibration.ops) figures.push_back({op.spread, Unit::kOpsPerSecond});
+  return figures;
+}
+
+std::string_view name_of(Unit unit) {
+  switch (unit) {
+    case Unit::kBytesPerSecond:
+      return "bytes_per_second";
+    case Unit::kOpsPerSecond:
+      return "ops_per_second";
+    case Unit::kNanoseconds:
+      return "ns";
+  }
+  return "";
+}
+
+// Whole units, and the spread as a ratio. Names are this program's own and need no escapes.
+std::string to_json(const Calibration& calibration) {
+  const Listing listing = listing_of(calibration);
+  const std::vector<Figure> figures = figures_of(calibration);
+  check(figures.size() == listing.rows.size(), "a row a figure");
+  std::string rows;
+  for (size_t i = 0; i < figures.size(); ++i) {
+    const Spread& spread = figures[i].spread;
+    rows += fmt::format(
+        "{}    {{\"what\": \"{}\", \"unit\": \"{}\", \"median\": {}, \"least\": {}, \"most\": {}, "
+        "\"spread\": {:.4f}, \"repeats\": {}}}",
+        i > 0 ? ",\n" : "", listing.rows[i].front(), name_of(figures[i].unit),
+        std::llround(spread.median), std::llround(spread.least), std::llround(spread.most),
+        width(spread), spread.count);
+  }
+  return fmt::format(
+      "{{\n  \"schema\": \"tidemark.calibration/1\",\n  \"tool_version\": \"{}\",\n"
+      "  \"list\": \"calibration\",\n  \"rows\": [\n{}\n  ]\n}}\n",
+      kToolVersion, rows);
+}
+
 std::string rendered(const CalibrateCommand& command, const Calibration& calibration,
                      const std::string& yaml) {
   if (command.format == "table") return to_text(listing_of(calibration));
-  if (command.format == "json") return to_json(listing_of(calibration), "calibration");
+  if (command.format == "json") return to_json(calibration);
   return yaml;
 }
 
@@ -63,13 +141,18 @@ void say_what_to_know(const Calibration& calibration) {
 }  // namespace
 
 void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
+  // An unset variable of a script must not mean the default.
+  const CLI::Validator stated(
+      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   verb.add_option("-o,--output", command.output.file, "Write to FILE instead of standard output")
       ->option_text("FILE.yaml");
   verb.add_option("--scratch", command.scratch,
                   "Folder of the scratch file: on the storage to measure [TMPDIR, or /tmp]")
-      ->option_text("DIR");
+      ->option_text("DIR")
+      ->check(stated);
   verb.add_option("--size", command.size, "Size of the scratch file [1 GiB; 128 MiB with --quick]")
-      ->option_text("SIZE");
+      ->option_text("SIZE")
+      ->check(stated);
   verb.add_option("--repeat", command.repeats,
                   "How often each number is measured; the median is taken [15; 7 with --quick]")
       ->option_text("N")
@@ -77,8 +160,7 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
   verb.add_option("--threads", command.threads,
                   "Numbers of threads to measure memory and products with [1 and all cores]")
       ->option_text("LIST")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024));
+      ->check(stated);
   verb.add_flag("--quick", command.quick, "Fewer points, in less than 20 s instead of 2 minutes");
   verb.add_option("--format", command.format,
                   "yaml (default): a device file; table, json: every number with its spread")
@@ -95,13 +177,16 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
 int run_calibrate(const CalibrateCommand& command) {
   const Result<Bytes> size = parse_size(command.size);
   if (!size) return fail(size.diagnostics());
+  const Result<std::vector<int>> threads = parse_threads(command.threads);
+  if (!threads) return fail(threads.diagnostics());
+  if (auto refused = unwritable({{"-o", command.output.file}})) return fail(*refused);
   const bool shows = !command.output.quiet && ::isatty(STDERR_FILENO) == 1;
   CalibrateOptions options{.scratch = command.scratch.empty()
                                           ? scratch_parent()
                                           : std::filesystem::path(command.scratch),
                            .size = *size,
                            .repeats = command.repeats,
-                           .threads = command.threads,
+                           .threads = *threads,
                            .quick = command.quick,
                            .stop = &stop_asked};
   if (shows) options.progress = show;

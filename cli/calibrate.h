@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "options.h"
 
@@ -16,7 +15,7 @@ struct CalibrateCommand {
   std::string scratch{};  // empty = TMPDIR, or /tmp
   std::string size{};     // empty = the default
   int repeats = 0;        // 0 = the default
-  std::vector<int> threads{};
+  std::string threads{};  // "1,4"; empty = 1 and all cores
   bool quick = false;
   std::string format = "yaml";  // yaml, json or table
   OutputOptions output{};

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -53,6 +54,12 @@ bool would_overwrite(const fs::path& output, const fs::path& input) {
   if (input.extension() == ".json") return is_of_a_checkpoint(output);
   if (input.extension() == ".safetensors") return output.filename() == "config.json";
   return !name_of_set(input).empty() && name_of_set(input) == name_of_set(output);
+}
+
+// A pipe, a terminal: whoever reads it would notice that it is tried.
+bool is_device(const fs::path& file) {
+  std::error_code missing;
+  return fs::is_other(file, missing);
 }
 
 struct FileSetting {
@@ -128,6 +135,32 @@ std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
     }
   }
   return std::nullopt;
+}
+
+std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs) {
+  std::map<fs::path, std::string> flags;
+  for (const auto& [flag, file] : outputs) {
+    if (file.empty()) continue;
+    std::error_code ignored;
+    const auto [first, added] =
+        flags.emplace(fs::weakly_canonical(fs::absolute(file, ignored), ignored), flag);
+    if (!added) {
+      return one_error(flag,
+                       fmt::format("{} is also the file of {}", in_quotes(file), first->second),
+                       "give each output a file of its own");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostics> unwritable(const std::vector<NamedFile>& outputs) {
+  Diagnostics problems;
+  for (const NamedFile& output : outputs) {
+    if (output.file.empty() || output.file == "-" || is_device(output.file)) continue;
+    const Result<FileReplacement> opened = FileReplacement::open(output.file);
+    if (!opened) append(problems, opened.diagnostics());
+  }
+  return problems.empty() ? std::nullopt : std::optional(std::move(problems));
 }
 
 Result<std::vector<Scenario>> resolve(const ScenarioOptions& options,

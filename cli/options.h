@@ -100,6 +100,13 @@ struct NamedFile {
 std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
                                       const std::vector<NamedFile>& inputs);
 
+// Two outputs with one name would leave only the last.
+std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs);
+
+// Outputs that cannot be written, known before the work that they are for begins: a folder that is
+// not there or is closed, a folder in the file's place. Leaves nothing behind.
+std::optional<Diagnostics> unwritable(const std::vector<NamedFile>& outputs);
+
 // Flags > --set > environment > scenario file, lists expanded, each resolved. All problems at once,
 // or that one of `outputs` is a file of the scenario.
 Result<std::vector<Scenario>> resolve(const ScenarioOptions& options,

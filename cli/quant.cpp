@@ -27,13 +27,13 @@ std::string rendered(const QuantReport& report, const OutputOptions& output) {
 }
 
 Result<QuantizeOutcome> quantize(const QuantCommand& command) {
-  if (auto refused = overwrites({{"-o", command.output.file}}, {{"FILE", command.file}})) {
-    return std::move(*refused);
-  }
+  const std::vector<NamedFile> outputs{{"-o", command.output.file}};
+  if (auto refused = overwrites(outputs, {{"FILE", command.file}})) return std::move(*refused);
   const Result<QuantPlan> plan = read_quant_request(command.request);
   if (!plan) return plan.diagnostics();
   const Result<TensorFile> file = read_tensor_file(command.file);
   if (!file) return file.diagnostics();
+  if (auto refused = unwritable(outputs)) return std::move(*refused);
   ProgressLine line(command.output.quiet);
   const int threads = command.threads > 0 ? command.threads : all_threads();
   const QuantizeOptions options{

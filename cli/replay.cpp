@@ -13,6 +13,8 @@
 #include "planner/report/replay_report.h"
 #include "progress_line.h"
 #include "render.h"
+#include "sim/replay/idle_settings.h"
+#include "sim/replay/mapping.h"
 #include "sim/replay/scratch_file.h"
 
 namespace tidemark::cli {
@@ -31,6 +33,18 @@ Result<OffsetShift> parse_shift(const std::string& text) {
                    "write --shift-offset blk.0.q=64");
 }
 
+Result<Bytes> parse_limit(const std::string& text) {
+  const Parsed<Bytes> parsed = parse_bytes(text);
+  if (const auto* error = std::get_if<UnitError>(&parsed)) {
+    return one_error("--memory-limit", error->message, error->hint);
+  }
+  if (std::get<Bytes>(parsed) >= page_size()) return std::get<Bytes>(parsed);
+  return one_error("--memory-limit",
+                   fmt::format("{} is less than a page of memory, {}", in_quotes(text),
+                               format_bytes(page_size())),
+                   "write a size that a run fits in, as 512MiB");
+}
+
 // What the flags say beside the scenario.
 Result<ReplayOptions> replay_options(const ReplayCommand& command) {
   ReplayOptions options{.scratch = scratch_parent(), .stop = &stop_asked};
@@ -42,13 +56,13 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
     options.shift = *shift;
   }
   if (!command.memory_limit.empty()) {
-    const Parsed<Bytes> limit = parse_bytes(command.memory_limit);
-    if (!std::holds_alternative<Bytes>(limit) || std::get<Bytes>(limit) == Bytes{}) {
-      return one_error("--memory-limit",
-                       fmt::format("{} is no size", in_quotes(command.memory_limit)),
-                       "write --memory-limit 512MiB");
-    }
-    options.memory_limit = std::get<Bytes>(limit);
+    const Result<Bytes> limit = parse_limit(command.memory_limit);
+    if (!limit) return limit.diagnostics();
+    options.memory_limit = *limit;
+  }
+  if (command.compare_time && options.memory_limit) {
+    return one_error("--compare-time", "a run under --memory-limit is not timed",
+                     "leave one of the two out");
   }
   if (command.compare_time) options.timed_runs = command.time_runs;
   return options;
@@ -73,7 +87,8 @@ void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
       ->option_text("FOLDER")
       ->check(stated);
   verb.add_option("--svg", command.svg_file, "Both curves, step by step, as a picture")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated);
 }
 
 int run_replay(const ReplayCommand& command) {
@@ -82,12 +97,19 @@ int run_replay(const ReplayCommand& command) {
                        {"activation_type", {.text = "int8", .origin = "replay default"}}};
   const std::vector<NamedFile> outputs{{"-o", command.output.file}, {"--svg", command.svg_file}};
   if (auto refused = overwrites(outputs, {{"--weights", command.weights}})) return fail(*refused);
+  if (auto refused = same_file_twice(outputs)) return fail(*refused);
   const Result<std::vector<Scenario>> scenarios = resolve(scenario, outputs);
   if (!scenarios) return fail(scenarios.diagnostics());
 
   Result<ReplayOptions> made = replay_options(command);
   if (!made) return fail(made.diagnostics());
+  if (auto refused = unwritable(outputs)) return fail(*refused);
   ReplayOptions options = std::move(made).value();
+  if (!command.output.quiet) {
+    for (const std::string& idle : idle_settings(*scenarios, command.compare_time)) {
+      talk("note: {}\n", idle);
+    }
+  }
   ProgressLine line(command.output.quiet);
   options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
     line.show(stage, done, total);

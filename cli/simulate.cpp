@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <optional>
 
 #include "options.h"
@@ -38,23 +36,6 @@ std::vector<NamedFile> outputs_of(const SimulateOptions& options) {
           {"--curve", options.curve_file},
           {"--trace", options.trace_file},
           {"--svg", options.svg_file}};
-}
-
-// Two outputs with one name would leave only the last.
-std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs) {
-  std::map<std::filesystem::path, std::string> flags;
-  for (const auto& [flag, file] : outputs) {
-    if (file.empty()) continue;
-    std::error_code ignored;
-    const auto [first, added] = flags.emplace(
-        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored), flag);
-    if (!added) {
-      return one_error(flag,
-                       fmt::format("{} is also the file of {}", in_quotes(file), first->second),
-                       "give each output a file of its own");
-    }
-  }
-  return std::nullopt;
 }
 
 int write_files(const SimulateOptions& options, const std::vector<SimResult>& results,

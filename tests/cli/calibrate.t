@@ -19,8 +19,15 @@ $ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format tab
 ...
   matmul, 1 tokens ...
 ...
-$ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format json --quiet | grep '"list"'
+$ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format json --quiet > me.json
+$ head -n 5 me.json
+{
+  "schema": "tidemark.calibration/1",
+  "tool_version": "...",
   "list": "calibration",
+  "rows": [
+$ python3 -c "import json; rows = json.load(open('me.json'))['rows']; print(rows[0]['what'], {type(row[key]).__name__ for row in rows for key in ('median', 'least', 'most', 'repeats')}, {type(row['spread']).__name__ for row in rows}, sorted({row['unit'] for row in rows}), min(row['least'] for row in rows) > 0)"
+cached_read {'int'} {'float'} ['bytes_per_second', 'ns', 'ops_per_second'] True
 
 # What cannot be measured is refused before anything is.
 
@@ -31,6 +38,22 @@ error: --size: "12" has no unit
 $ tidemark calibrate --size '1 MiB'
 error: --size: "1 MiB" is too small for the scratch file
   hint: from 16 MiB to 64 GiB
+[exit 2]
+$ tidemark calibrate --threads 1,,2
+error: --threads: "1,,2" has an empty entry
+  hint: numbers from 1 to 1024, each once, separated by single commas: 1,4
+[exit 2]
+$ tidemark calibrate --threads 1,1025
+error: --threads: "1025" is no number of threads
+  hint: numbers from 1 to 1024, each once, separated by single commas: 1,4
+[exit 2]
+$ tidemark calibrate --threads 2,2
+error: --threads: 2 is named twice
+  hint: numbers from 1 to 1024, each once, separated by single commas: 1,4
+[exit 2]
+$ tidemark calibrate -o nowhere/me.yaml
+nowhere/me.yaml: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
 [exit 2]
 $ tidemark calibrate --scratch nowhere --quick
 error: calibrate: cannot use nowhere: No such file or directory

@@ -172,6 +172,13 @@ error: --tensors: "conv" finds none of the 6 tensors
 [exit 2]
 $ tidemark quant m.safetensors --to q8_0 --range mse --quiet --format table | grep Note
 Note       No integer format is asked for: --range does nothing.
+$ mkdir taken && tidemark quant m.safetensors -o taken
+taken: error: cannot write: Is a directory
+  hint: name a file in a folder that exists, is writable and has space
+[exit 2]
+$ tidemark quant m.safetensors -o taken/no/out.csv ; ls -A taken
+taken/no/out.csv: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
 $ tidemark quant missing.safetensors
 missing.safetensors: error: cannot open: no such file
 [exit 2]

@@ -29,8 +29,54 @@ $ tidemark replay minicpm-2b --model-scale 0.05 -c 256 --prompt 4 --generate 1 -
 $ grep '"end"' killed.json | grep -c -e killed -e refused
 1
 $ tidemark replay minicpm-2b --model-scale 0.05 --memory-limit none
-error: --memory-limit: "none" is no size
-  hint: write --memory-limit 512MiB
+error: --memory-limit: "none" is not a size
+  hint: write a number and a unit: 512 MiB, 3.5 GB
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.05 --memory-limit '1 B'
+error: --memory-limit: "1 B" is less than a page of memory, ... KiB
+  hint: write a size that a run fits in, as 512MiB
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.05 --memory-limit -1GiB
+error: --memory-limit: "-1GiB" is negative
+  hint: a size is not negative
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.05 --memory-limit 8388608TiB
+error: --memory-limit: "8388608TiB" is out of range
+  hint: a size stays below 2^63 bytes
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.05 --memory-limit 1GiB --compare-time
+error: --compare-time: a run under --memory-limit is not timed
+  hint: leave one of the two out
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 --memory-limit 256KiB --quiet | grep Failed
+Failed     resident: ... before its first step, while starting...
+
+# What it cannot write it says before it works.
+$ mkdir folder
+$ tidemark replay minicpm-2b -o folder --svg nowhere/curves.svg
+folder: error: cannot write: Is a directory
+  hint: name a file in a folder that exists, is writable and has space
+nowhere/curves.svg: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
+[exit 2]
+$ tidemark replay minicpm-2b -o curves.svg --svg ./curves.svg
+error: --svg: "./curves.svg" is also the file of -o
+  hint: give each output a file of its own
+[exit 2]
+$ ls -A folder
+
+# Settings that change nothing here are named, unless it is to be quiet.
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 -ngl 5 --no-mmap --strategy resident,mmap --chunk 2 --prefetch 1 > report.txt
+note: --n-gpu-layers, --no-mmap: no effect on this replay, heeded by engines of llama.cpp alone
+note: --chunk: no effect on this replay, only strategy chunked takes chunks
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 -ngl 5 --quiet | grep -c note:
+0
+[exit 1]
+$ tidemark replay minicpm-2b --processes 2 --tensor-type attn=f16
+error: --tensor-type: the replay runs int8 weights, all of one type
+  hint: leave --tensor-type out
+error: --processes: the replay is one process
+  hint: leave --processes out
 [exit 2]
 
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --json --shift-offset blk.3.q=64 > broken.json
@@ -49,4 +95,26 @@ error: --shift-offset: "blk.3.q" is not TENSOR=BYTES
 $ mkdir scratch
 $ TMPDIR=scratch timeout --preserve-status --signal INT 1 tidemark replay minicpm-2b --model-scale 0.25 --generate 200 --quiet
 [exit 130]
+$ ls -A scratch
+
+# Weights that are no numbers prove nothing: they are counted, and the scratch file is gone.
+$ cat > tiny.yaml <<'END'
+> schema: model/1
+> name: tiny
+> architecture: llama
+> source: made up
+> n_layer: 1
+> n_embd: 64
+> n_head: 2
+> n_ff: 96
+> n_vocab: 100
+> tied_embeddings: true
+> dtype: f16
+> END
+$ tidemark export ./tiny.yaml -o tiny.safetensors --quiet
+$ python3 -c "import json, struct; file = open('tiny.safetensors', 'r+b'); size, = struct.unpack('<Q', file.read(8)); begin = json.loads(file.read(size))['blk.0.ffn_up.weight']['data_offsets'][0]; file.seek(8 + size + begin); file.write(struct.pack('<3e', float('nan'), 1, float('-inf')))"
+$ TMPDIR=scratch tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors
+tiny.safetensors: error: blk.0.ffn_up.weight: 2 of 6,144 values are NaN or infinite
+  hint: a replay of them would prove nothing: name a sound file, or leave --weights out
+[exit 2]
 $ ls -A scratch
