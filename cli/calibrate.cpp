@@ -20,6 +20,7 @@
 #include "sim/calibrate/calibrate.h"
 #include "sim/calibrate/device_yaml.h"
 #include "sim/replay/scratch_file.h"
+#include "stated.h"
 
 namespace tidemark::cli {
 namespace {
@@ -141,18 +142,15 @@ void say_what_to_know(const Calibration& calibration) {
 }  // namespace
 
 void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
-  // An unset variable of a script must not mean the default.
-  const CLI::Validator stated(
-      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   verb.add_option("-o,--output", command.output.file, "Write to FILE instead of standard output")
       ->option_text("FILE.yaml");
   verb.add_option("--scratch", command.scratch,
                   "Folder of the scratch file: on the storage to measure [TMPDIR, or /tmp]")
       ->option_text("DIR")
-      ->check(stated);
+      ->check(stated());
   verb.add_option("--size", command.size, "Size of the scratch file [1 GiB; 128 MiB with --quick]")
       ->option_text("SIZE")
-      ->check(stated);
+      ->check(stated());
   verb.add_option("--repeat", command.repeats,
                   "How often each number is measured; the median is taken [15; 7 with --quick]")
       ->option_text("N")
@@ -160,11 +158,13 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
   verb.add_option("--threads", command.threads,
                   "Numbers of threads to measure memory and products with [1 and all cores]")
       ->option_text("LIST")
-      ->check(stated);
+      ->check(stated());
   verb.add_flag("--quick", command.quick, "Fewer points, in less than 20 s instead of 2 minutes");
   verb.add_option("--format", command.format,
                   "yaml (default): a device file; table, json: every number with its spread")
       ->check(CLI::IsMember({"yaml", "json", "table"}));
+  verb.add_flag_callback(
+      "--json", [&command] { command.format = "json"; }, "Short for --format json");
   verb.add_flag("--quiet", command.output.quiet, "No talk on standard error");
   verb.footer(
       "Examples:\n"

@@ -228,16 +228,6 @@ void add_replay(CommandLine& line) {
       "replay", "Executes the plan here with INT8 kernels; measured memory against predicted");
   add_scenario_flags(*verb, line.flags);
   add_output_flags(*verb, line.flags);
-  CLI::Option* compare_time = verb->add_flag(
-      "--compare-time", line.replay.compare_time,
-      "Time further runs without measuring memory, against the time --device predicts");
-  verb->add_option("--time-runs", line.replay.time_runs, "How many; the median counts [3]")
-      ->option_text("N")
-      ->needs(compare_time)
-      ->check(CLI::Range(1, 1000));
-  verb->add_option("--shift-offset", line.replay.shift,
-                   "Break the plan on purpose to see the check work: moves one tensor in the arena")
-      ->option_text("TENSOR=BYTES");
   add_replay_flags(*verb, line.replay);
   verb->footer(
       "Examples:\n"

@@ -7,6 +7,7 @@
 
 #include "interrupt.h"
 #include "progress_line.h"
+#include "stated.h"
 #include "threads.h"
 
 namespace tidemark::cli {
@@ -80,7 +81,8 @@ void add_quant_flags(CLI::App& verb, QuantCommand& command) {
   verb.add_flag("--asymmetric", command.request.asymmetric, "int8 and int4 with a zero point");
   verb.add_option("--tensors", command.request.tensors,
                   "Only tensors whose names the pattern finds: attn, layers\\.0\\.")
-      ->option_text("PATTERN");
+      ->option_text("PATTERN")
+      ->check(stated());
   verb.add_option("--top", command.top, "The N tensors that lose most, the worst first")
       ->option_text("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 
 #include "interrupt.h"
 #include "options.h"
@@ -16,21 +15,24 @@
 #include "sim/replay/idle_settings.h"
 #include "sim/replay/mapping.h"
 #include "sim/replay/scratch_file.h"
+#include "stated.h"
 
 namespace tidemark::cli {
 namespace {
 
 // "blk.0.q=64"
 Result<OffsetShift> parse_shift(const std::string& text) {
+  const std::string flag = "--shift-offset";
   const size_t equals = text.rfind('=');
-  OffsetShift shift{.tensor = text.substr(0, std::min(equals, text.size()))};
-  if (equals != std::string::npos) {
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data() + equals + 1, end, shift.bytes);
-    if (error == std::errc{} && rest == end && !shift.tensor.empty()) return shift;
+  if (equals == std::string::npos || equals == 0) {
+    return one_error(flag, fmt::format("{} is not TENSOR=BYTES", in_quotes(text)),
+                     "write --shift-offset blk.0.q=64");
   }
-  return one_error("--shift-offset", fmt::format("{} is not TENSOR=BYTES", in_quotes(text)),
-                   "write --shift-offset blk.0.q=64");
+  const Parsed<int64_t> bytes = parse_integer(std::string_view(text).substr(equals + 1));
+  if (const auto* error = std::get_if<UnitError>(&bytes)) {
+    return one_error(flag, error->message, "a number of bytes: write --shift-offset blk.0.q=64");
+  }
+  return OffsetShift{.tensor = text.substr(0, equals), .bytes = std::get<int64_t>(bytes)};
 }
 
 Result<Bytes> parse_limit(const std::string& text) {
@@ -72,23 +74,31 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
 
 // What the run is given beside the scenario, and what it leaves.
 void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
-  // An unset variable of a script must not mean "no limit".
-  const CLI::Validator stated(
-      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  CLI::Option* compare_time = verb.add_flag(
+      "--compare-time", command.compare_time,
+      "Time further runs without measuring memory, against the time --device predicts");
+  verb.add_option("--time-runs", command.time_runs, "How many; the median counts [3]")
+      ->option_text("N")
+      ->needs(compare_time)
+      ->check(CLI::Range(1, 1000));
+  verb.add_option("--shift-offset", command.shift,
+                  "Break the plan on purpose to see the check work: moves one tensor in the arena")
+      ->option_text("TENSOR=BYTES")
+      ->check(stated());
   verb.add_option("--memory-limit", command.memory_limit,
                   "Run under this limit, enforced by the system; what goes over it is killed")
       ->option_text("SIZE")
-      ->check(stated);
+      ->check(stated());
   verb.add_option("--weights", command.weights,
                   "The model's own .gguf or .safetensors, stored as int8 [made up from --seed]")
       ->option_text("FILE")
-      ->check(stated);
+      ->check(stated());
   verb.add_option("--scratch", command.scratch, "Folder for the scratch files [TMPDIR]")
       ->option_text("FOLDER")
-      ->check(stated);
+      ->check(stated());
   verb.add_option("--svg", command.svg_file, "Both curves, step by step, as a picture")
       ->option_text("FILE")
-      ->check(stated);
+      ->check(stated());
 }
 
 int run_replay(const ReplayCommand& command) {

@@ -92,6 +92,14 @@ $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --
 error: --shift-offset: "blk.3.q" is not TENSOR=BYTES
   hint: write --shift-offset blk.0.q=64
 [exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --shift-offset blk.3.q=64KiB
+error: --shift-offset: "64KiB" is not a whole number
+  hint: a number of bytes: write --shift-offset blk.0.q=64
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --shift-offset ''
+error: --shift-offset: is empty
+  hint: see `tidemark --help` or `tidemark VERB --help`
+[exit 2]
 $ mkdir scratch
 $ TMPDIR=scratch timeout --preserve-status --signal INT 1 tidemark replay minicpm-2b --model-scale 0.25 --generate 200 --quiet
 [exit 130]
