@@ -59,20 +59,26 @@ Result<std::string> read_file(const std::filesystem::path& path, Bytes limit) {
 }
 
 FileReplacement::FileReplacement(std::filesystem::path path) : path_(std::move(path)) {
+  using std::filesystem::file_type;
   std::error_code error;
-  target_ = std::filesystem::weakly_canonical(path_, error);
-  if (error) {
-    error_ = error.value();
-    return;
+  const file_type kind = std::filesystem::status(path_, error).type();
+  const bool takes_its_place = kind == file_type::not_found || kind == file_type::regular;
+  // What is written straight into goes by its own name: where /dev/stdout is a pipe, what its links
+  // say is no path.
+  target_ = path_;
+  if (takes_its_place || kind == file_type::none) {
+    target_ = std::filesystem::weakly_canonical(path_, error);
+    if (error) {
+      error_ = error.value();
+      return;
+    }
   }
-  const auto kind = std::filesystem::status(target_, error).type();
-  if (kind != std::filesystem::file_type::not_found &&
-      kind != std::filesystem::file_type::regular) {
-    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
+  if (takes_its_place) {
     temporary_ = target_.string() + ".XXXXXX";
     descriptor_ = ::mkstemp(temporary_.data());
     if (descriptor_ < 0) temporary_.clear();
+  } else {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   }
   if (descriptor_ < 0) error_ = errno;
 }

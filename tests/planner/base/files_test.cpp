@@ -95,6 +95,20 @@ TEST(FilesTest, APipeIsWrittenIntoAndStaysAPipe) {
   EXPECT_EQ(files_in(folder.path()), 1);
 }
 
+// As /dev/stdout is one behind `| less`: what its links say is no path.
+TEST(FilesTest, APipeWithoutANameIsWrittenInto) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::string name = "/dev/fd/" + std::to_string(ends[1]);
+  if (!std::filesystem::exists(name)) GTEST_SKIP() << "descriptors have no names here";
+  const Result<Bytes> written = write_file(name, "through");
+  EXPECT_TRUE(written.ok()) << to_string(written.diagnostics());
+  ::close(ends[1]);
+  std::array<char, 16> read{};
+  EXPECT_EQ(::read(ends[0], read.data(), read.size()), 7);
+  ::close(ends[0]);
+}
+
 TEST(FilesTest, AReplacementThatIsNotCommittedLeavesNothing) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "x.txt";
