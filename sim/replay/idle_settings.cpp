@@ -88,10 +88,13 @@ const std::vector<IdleRule>& rules() {
       {.keys = {"cache_size"},
        .counts = any_keeps_what_fits,
        .reason = "only strategies mmap and block-cache keep what fits"},
-      {.keys = {"budget", "margin"},
+      {.keys = {"budget"},
        .counts = any_fills_a_limit,
-       .reason = "only strategies mmap and block-cache, without --cache-size, fill what a limit "
-                 "leaves; --memory-limit puts one on the run"},
+       .reason = "only strategies mmap and block-cache, without --cache-size, fill what it leaves; "
+                 "--memory-limit is a limit on the run"},
+      {.keys = {"margin"},
+       .counts = any_fills_a_limit,
+       .reason = "only strategies mmap and block-cache, without --cache-size, fill what it leaves"},
       {.keys = {"page_cache", "read_order"},
        .counts = any_mapped_or_timed,
        .reason = "only strategy mmap reads through the page cache"},
