@@ -9,16 +9,11 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "planner/base/result.h"
-#include "planner/capacity/device_spec.h"
-#include "sim/calibrate/kernels.h"
-#include "sim/calibrate/spread.h"
-#include "sim/calibrate/storage.h"
+#include "sim/calibrate/calibration.h"
 
 namespace tidemark {
 
@@ -32,37 +27,10 @@ struct CalibrateOptions {
   const std::atomic<bool>* stop = nullptr;  // null = never
 };
 
-// One number that a line of the file states, with its unit.
-enum class Unit { kBytesPerSecond, kOpsPerSecond, kNanoseconds };
-struct Figure {
-  Spread spread{};
-  Unit unit = Unit::kBytesPerSecond;
-};
-
-struct ThreadFigure {
-  std::string what{};  // "memory_bandwidth", "compute"
-  int threads = 1;
-  Figure figure{};
-};
-
-struct Calibration {
-  DeviceSpec device{};
-  std::map<std::string, Figure> figures{};  // by the device's key
-  std::vector<MeasuredPoint> storage{};     // as device.storage
-  std::vector<MeasuredOp> ops{};            // as device.op_rates
-  std::vector<ThreadFigure> by_threads{};
-  std::vector<std::string> notes{};  // what to know about how it was measured
-  Duration took{};
-};
-
 struct CalibrateOutcome {
   Calibration calibration{};
   bool interrupted = false;  // then there is no calibration
 };
-
-// What is too wide to be trusted: "matmul of 16 tokens: a quarter of the repeats ...". Empty = all
-// is well.
-std::vector<std::string> wide_figures(const Calibration& calibration);
 
 // A folder that cannot be used comes back as diagnostics.
 Result<CalibrateOutcome> calibrate(const CalibrateOptions& options);

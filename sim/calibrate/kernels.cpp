@@ -64,7 +64,7 @@ void KernelProbes::add_product(int64_t tokens) {
 }
 
 void KernelProbes::add_attention(int64_t tokens) {
-  const int64_t few = std::max<int64_t>(tokens, 32);
+  const int64_t few = tokens > 1 ? tokens : 32;
   kernels_.push_back({.kind = OpKind::kFlashAttention,
                       .tokens = tokens,
                       .large = attention(tokens, 36, few + 128),

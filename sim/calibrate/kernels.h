@@ -3,8 +3,8 @@
 //
 //   products   columns x rows 2304 x 2304, 576 x 2304, 2304 x 256, the weights from memory: each
 //              call reads others of a pool that no cache holds
-//   attention  36 heads of 64 with 128 cells before the tokens; over the tokens alone (32 cells if
-//              they are fewer), and 4 heads over those; KV caches in f16, from memory as well
+//   attention  36 heads of 64 with 128 cells before a prompt's tokens; over them alone (a single
+//              token: over 32 cells), and 4 heads over those; KV caches in f16, from memory as well
 //   the rest   one row of 2,304 values and eight rows of as many
 #pragma once
 

@@ -75,7 +75,7 @@ double ns_a_page(Bytes size, double ns) {
 }
 
 // Anonymous memory. What is given back is taken again at once, or it would be there for the next
-// fresh piece.
+// unused piece.
 class FreshMemory {
  public:
   FreshMemory(const Rounds& rounds, const MemorySizes& sizes)
@@ -84,13 +84,13 @@ class FreshMemory {
     small_.write_each(page());
   }
 
-  double fresh() {
+  double unused() {
     if (sizes_.fresh * std::ssize(held_) >= sizes_.most_held) held_.clear();
     held_.emplace_back(sizes_.fresh, Fault::kOnTouch);
     return populated(held_.back());
   }
 
-  double reused() {
+  double fresh() {
     again_ = Mapping();
     again_ = Mapping(sizes_.fresh, Fault::kOnTouch);
     return populated(again_);
@@ -174,8 +174,8 @@ MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const Me
   const auto memory = std::make_shared<FreshMemory>(rounds, sizes);
   const auto pieces = std::make_shared<FilePieces>(rounds, file, sizes.piece);
   MemoryProbes probes;
+  probes.unused_memory = &rounds.add("unused memory", [memory] { return memory->unused(); });
   probes.fresh_memory = &rounds.add("fresh memory", [memory] { return memory->fresh(); });
-  probes.reused_memory = &rounds.add("memory used again", [memory] { return memory->reused(); });
   probes.anonymous_fault = &rounds.add("page faults", [memory] { return memory->fault(); });
   if (pieces->can_begin_cold()) {
     probes.mapped_read = &rounds.add("mapped file", [pieces] { return pieces->mapped_read(); });

@@ -1,10 +1,11 @@
 // Memory and the page cache of this machine, a piece of them each round.
 //
 //   bandwidth       a buffer that no cache holds, read from front to back
-//   fresh_memory    anonymous pages made as a replay makes those it reads weights into, in memory
-//                   that this process has not had. They are held to the end, and nothing else is
-//                   given back for good, so that the next ones are fresh, too
-//   reused_memory   the same a moment after as much was given back
+//   fresh_memory    anonymous pages made as a replay makes those it reads weights into, a moment
+//                   after as much was given back
+//   unused_memory   the same in memory that this process has not had; in a virtual machine it may
+//                   have to come from the host first. They are held to the end, and nothing else
+//                   is given back for good, so that the next ones are unused, too
 //   mapped_read     the next piece of a mapped file touched from front to back, nothing of it in
 //   the
 //                   page cache
@@ -23,15 +24,15 @@
 namespace tidemark {
 
 struct MemorySizes {
-  Bytes piece{};  // of all but fresh memory; at most the file
+  Bytes piece{};  // of faults and of the file; at most the file
   Bytes fresh{};
-  Bytes most_held{};  // of fresh memory; then it is given back and begun again
+  Bytes most_held{};  // of unused memory; then it is given back and begun again
 };
 
 // Bytes a second, faults in nanoseconds.
 struct MemoryProbes {
   const Probe* fresh_memory = nullptr;
-  const Probe* reused_memory = nullptr;
+  const Probe* unused_memory = nullptr;
   const Probe* mapped_read = nullptr;  // null where the page cache cannot be dropped
   const Probe* mapped_fault = nullptr;
   const Probe* anonymous_fault = nullptr;

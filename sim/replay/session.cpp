@@ -117,6 +117,7 @@ bool Session::time_runs(std::span<const Prepared> all, std::span<ReplayReport> r
                                              .passes = passes_,
                                              .weights = weights_,
                                              .prompt = prompt_,
+                                             .held = reports[i].predicted_peak,
                                              .stop = options_.stop});
     if (!run) return false;
     runs[i].push_back(std::move(*run));

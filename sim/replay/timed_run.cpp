@@ -1,8 +1,6 @@
 #include "sim/replay/timed_run.h"
 
-#include <chrono>
-#include <thread>
-
+#include "sim/replay/mapping.h"
 #include "sim/replay/run_model.h"
 #include "sim/replay/tensor_memory.h"
 #include "sim/replay/unit_loader.h"
@@ -19,24 +17,10 @@ class Timekeeper : public RunObserver {
   std::vector<Duration> steps{};
 };
 
-constexpr Bytes kManyWeights = Bytes::of(int64_t{256} << 20);
-constexpr std::chrono::milliseconds kRest{3500};
-
-// False when stopped.
-bool rest(const std::atomic<bool>* stop) {
-  const auto end = std::chrono::steady_clock::now() + kRest;
-  while (std::chrono::steady_clock::now() < end) {
-    if (stop != nullptr && stop->load()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<TimedRun> timed_run(const TimedParts& parts) {
-  const Bytes weights = Bytes::of(parts.weights.file().size());
-  if (weights >= kManyWeights && !rest(parts.stop)) return std::nullopt;
+  { const Mapping taken_and_given_back(parts.held, Fault::kNow); }
   const UnitLayout layout(parts.plan);
   const Itinerary itinerary = itinerary_of(parts.plan, parts.passes);
   const ArenaLayout arena = planned_layout(parts.plan);

@@ -1,9 +1,9 @@
 // A run in which nothing is measured but time: no residency is asked for and no tensor is hashed,
 // so a loader that reads ahead gets no more time than the ops take.
 //
-// Memory that the run before has given back is quick to take again, on a virtual machine several
-// times as quick: only after about two seconds is it the host's. A model is loaded into memory that
-// nobody used just before, so a run of many weights begins with a rest.
+// In a virtual machine, memory that nobody used for some seconds may have gone to the host, and
+// comes back at a fraction of the speed. How much of it has depends on what ran before, so as much
+// as the run will hold is taken and given back just before.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,11 @@ struct TimedParts {
   const Passes& passes;
   const WeightFile& weights;
   std::span<const int32_t> prompt;
+  Bytes held{};  // at the peak
   const std::atomic<bool>* stop = nullptr;  // null = never
 };
 
-// None when stopped. Throws as a run does. Rests where there are 256 MiB of weights.
+// None when stopped. Throws as a run does.
 std::optional<TimedRun> timed_run(const TimedParts& parts);
 
 }  // namespace tidemark

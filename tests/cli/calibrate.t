@@ -8,8 +8,8 @@ description: "..."
 source: "measured by tidemark calibrate ..."
 $ grep -c 'order: \|op: matmul\|op: flash_attention\|op: rms_norm\|op: rope\|op: store_kv\|op: silu' me.yaml
 13
-$ grep -E -c '^(ram_total|app_available|memory_bandwidth|flash_read|flash_latency|cached_read|fresh_memory|reused_memory|compute|page_size|page_fault|os): ' me.yaml
-12
+$ grep -E -c '^(ram_total|app_available|memory_bandwidth|flash_read|flash_latency|cached_read|fresh_memory|compute|page_size|page_fault|os): ' me.yaml
+11
 $ grep '^compute: ' me.yaml
 compute: ...OPS  # median of 1, ... to ...OPS
 $ tidemark simulate minicpm-2b --quant int8 -c 512 --prompt 16 --generate 4 --device ./me.yaml --strategy layerwise --format csv --quiet | cut -d , -f 1

@@ -15,7 +15,7 @@ void fill(ScratchFile& file, Bytes size) {
   file.settle();
 }
 
-// More rounds than the file has pieces and than fresh memory may be held: both begin again.
+// More rounds than the file has pieces and than unused memory may be held: both begin again.
 TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
   ScratchFile file(::testing::TempDir());
   fill(file, kMiB * 2);
@@ -23,7 +23,7 @@ TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
   const MemoryProbes probes =
       add_memory_probes(rounds, file, {.piece = kMiB, .fresh = kMiB, .most_held = kMiB * 2});
   rounds.run();
-  for (const Probe* probe : {probes.fresh_memory, probes.reused_memory, probes.mapped_read,
+  for (const Probe* probe : {probes.fresh_memory, probes.unused_memory, probes.mapped_read,
                              probes.mapped_fault, probes.anonymous_fault, probes.cached_read}) {
     if (probe == nullptr) continue;  // the folder keeps files in memory
     EXPECT_EQ(probe->values.size(), 5U) << probe->stage;

@@ -1,5 +1,7 @@
 #include "sim/replay/step_times.h"
 
+#include <fmt/core.h>
+
 #include <numeric>
 
 #include "sim/strategy/pass_cost.h"
@@ -90,6 +92,25 @@ TEST(StepTimesTest, AReplayIsTimedWhereThatIsAsked) {
   EXPECT_EQ(reports[0].time->runs.size(), 3U);
   EXPECT_GT(reports[0].time->measured, Duration{});
   EXPECT_TRUE(passed(reports[0]));
+}
+
+// So that what else the machine does for a while meets all of them.
+TEST(StepTimesTest, StrategiesAreTimedInTurns) {
+  std::vector<std::string> stages;
+  const auto reports = testing::replay_all(
+      {tiny_scenario(StrategyKind::kResident), tiny_scenario(StrategyKind::kLayerwise)},
+      {.timed_runs = 2, .progress = [&](std::string_view stage, int64_t done, int64_t total) {
+         if (stage.ends_with(", timed")) {
+           stages.push_back(fmt::format("{} {}/{}", stage, done, total));
+         }
+       }});
+  EXPECT_EQ(stages, (std::vector<std::string>{"resident, timed 0/4", "layerwise, timed 1/4",
+                                              "resident, timed 2/4", "layerwise, timed 3/4"}));
+  ASSERT_EQ(reports.size(), 2U);
+  for (const ReplayReport& report : reports) {
+    ASSERT_TRUE(report.time) << report.strategy;
+    EXPECT_EQ(report.time->runs.size(), 2U) << report.strategy;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,162 @@
+#include "sim/calibrate/calibration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "planner/base/units.h"
+#include "sim/calibrate/fit.h"
+
+namespace tidemark {
+namespace {
+
+class Taker {
+ public:
+  explicit Taker(Calibration& calibration) : result_(calibration) {}
+
+  void take_storage(const StorageProbes& storage) {
+    result_.storage = storage.points();
+    DeviceSpec& device = result_.device;
+    for (const MeasuredPoint& measured : result_.storage) {
+      const StoragePoint& point = measured.point;
+      device.storage.push_back(point);
+      if (point.rate > device.flash_read) {
+        device.flash_read = point.rate;
+        state("flash_read", measured.spread, Unit::kBytesPerSecond);
+      }
+      const bool is_smallest = point.order == ReadOrder::kRandom && point.depth == 1 &&
+                               device.flash_latency == Duration{};
+      if (!is_smallest) continue;
+      device.flash_latency = Duration::ns(
+          rounded(static_cast<double>(transfer_time(point.request, point.rate).count())));
+      state("flash_latency",
+            inverse(measured.spread, static_cast<double>(point.request.count()) * 1e9),
+            Unit::kNanoseconds);
+    }
+  }
+
+  void take_memory(const MemoryProbes& memory) {
+    DeviceSpec& device = result_.device;
+    device.fresh_memory = rate("fresh_memory", *memory.fresh_memory);
+    device.cached_read = rate("cached_read", *memory.cached_read);
+    if (memory.mapped_read != nullptr) {
+      device.mapped_read = rate("mapped_read", *memory.mapped_read);
+    } else {
+      result_.notes.emplace_back(
+          "the scratch folder keeps files in memory: storage is that memory, and a mapped file was "
+          "not measured");
+    }
+    note_unused(memory.unused_memory->spread());
+    const Spread fault = memory.mapped_fault->spread();
+    device.page_fault = Duration::ns(rounded(fault.median));
+    state("page_fault", fault, Unit::kNanoseconds);
+    result_.notes.push_back(fmt::format(
+        "page_fault is of a mapped file in the page cache; a fresh anonymous page takes {:.0f} ns",
+        memory.anonymous_fault->spread().median));
+  }
+
+  void take_bandwidth(std::span<const ThreadProbe> probes) {
+    for (const auto& [threads, probe] : probes) {
+      const Spread rate = probe->spread();
+      by_threads("memory_bandwidth", threads, {rate, Unit::kBytesPerSecond});
+      result_.device.memory_bandwidth =
+          std::max(result_.device.memory_bandwidth, BytesPerSecond::of(rounded(rate.median)));
+    }
+  }
+
+  void take_compute(std::span<const ThreadProbe> probes) {
+    for (const auto& [threads, probe] : probes) {
+      const Spread rate = probe->spread();
+      by_threads("compute", threads, {rate, Unit::kOpsPerSecond});
+      if (threads == 1) result_.device.compute = OpsPerSecond::of(rounded(rate.median));
+    }
+  }
+
+  void take_ops(const KernelProbes& kernels) {
+    result_.ops = kernels.ops();
+    for (const MeasuredOp& op : result_.ops) {
+      result_.device.op_rates.push_back(op.rate);
+      if (op.rate.kind == OpKind::kMatMul && op.rate.tokens == 1) raise_bandwidth(op.spread);
+    }
+  }
+
+ private:
+  void note_unused(const Spread& unused) {
+    const BytesPerSecond median = BytesPerSecond::of(rounded(unused.median));
+    const BytesPerSecond fresh = *result_.device.fresh_memory;
+    if (median.count() > fresh.count() / 2) return;
+    result_.notes.push_back(fmt::format(
+        "fresh_memory is quick because somebody has just used it; memory that nobody has takes {}: "
+        "to load into that, let it be fresh_memory and {} reused_memory",
+        format_bandwidth(median), format_bandwidth(fresh)));
+  }
+
+  // A product of one token reads a byte for two operations. Where it reads quicker than the loop
+  // that measured memory, memory is as quick as that.
+  void raise_bandwidth(const Spread& operations) {
+    const Spread rate = scaled(operations, 0.5);
+    const BytesPerSecond read = BytesPerSecond::of(rounded(rate.median));
+    if (read <= result_.device.memory_bandwidth) return;
+    result_.device.memory_bandwidth = read;
+    state("memory_bandwidth", rate, Unit::kBytesPerSecond);
+    result_.notes.emplace_back("memory_bandwidth is that of products of one token");
+  }
+
+  BytesPerSecond rate(const char* key, const Probe& probe) {
+    const Spread spread = probe.spread();
+    state(key, spread, Unit::kBytesPerSecond);
+    return BytesPerSecond::of(rounded(spread.median));
+  }
+
+  void state(const char* key, const Spread& spread, Unit unit) {
+    result_.figures[key] = {spread, unit};
+  }
+
+  // The device's number is that of one thread where ops take one, of the most where they share.
+  void by_threads(const char* what, int threads, const Figure& figure) {
+    result_.by_threads.push_back({what, threads, figure});
+    Figure& kept = result_.figures[what];
+    if (kept.spread.count == 0 || figure.spread.median > kept.spread.median) {
+      const bool is_of_one = std::string_view(what) == "compute" && threads > 1;
+      if (!is_of_one) kept = figure;
+    }
+  }
+
+  Calibration& result_;
+};
+
+std::string too_wide(const std::string& what, const Spread& spread) {
+  return fmt::format("{}: the middle half of {} repeats spans {:.0f} % of the median", what,
+                     spread.count, width(spread) * 100.0);
+}
+
+}  // namespace
+
+void take_figures(const AllProbes& probes, Calibration& calibration) {
+  Taker taker(calibration);
+  taker.take_storage(probes.storage);
+  taker.take_memory(probes.memory);
+  taker.take_bandwidth(probes.bandwidths);
+  taker.take_compute(probes.products);
+  taker.take_ops(probes.kernels);
+}
+
+std::vector<std::string> wide_figures(const Calibration& calibration) {
+  std::vector<std::string> lines;
+  const auto look = [&](const std::string& what, const Spread& spread) {
+    if (width(spread) > kWideSpread) lines.push_back(too_wide(what, spread));
+  };
+  for (const auto& [key, figure] : calibration.figures) look(key, figure.spread);
+  for (const MeasuredPoint& measured : calibration.storage) {
+    look(fmt::format("storage, {} {} x {}", name_of(measured.point.order), measured.point.depth,
+                     format_bytes(measured.point.request)),
+         measured.spread);
+  }
+  for (const MeasuredOp& op : calibration.ops) {
+    look(fmt::format("{} of {} tokens", name_of(op.rate.kind), op.rate.tokens), op.spread);
+  }
+  return lines;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,60 @@
+// What was measured: a device, and how far the repeats of each of its figures lay apart.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "planner/capacity/device_spec.h"
+#include "sim/calibrate/kernels.h"
+#include "sim/calibrate/memory.h"
+#include "sim/calibrate/storage.h"
+
+namespace tidemark {
+
+// One number that a line of the file states, with its unit.
+enum class Unit { kBytesPerSecond, kOpsPerSecond, kNanoseconds };
+struct Figure {
+  Spread spread{};
+  Unit unit = Unit::kBytesPerSecond;
+};
+
+struct ThreadFigure {
+  std::string what{};  // "memory_bandwidth", "compute"
+  int threads = 1;
+  Figure figure{};
+};
+
+struct Calibration {
+  DeviceSpec device{};
+  std::map<std::string, Figure> figures{};  // by the device's key
+  std::vector<MeasuredPoint> storage{};     // as device.storage
+  std::vector<MeasuredOp> ops{};            // as device.op_rates
+  std::vector<ThreadFigure> by_threads{};
+  std::vector<std::string> notes{};  // what to know about how it was measured
+  Duration took{};
+};
+
+// What is too wide to be trusted: "matmul of 16 tokens: a quarter of the repeats ...". Empty = all
+// is well.
+std::vector<std::string> wide_figures(const Calibration& calibration);
+
+// A figure that was measured with several numbers of threads.
+struct ThreadProbe {
+  int threads = 1;
+  const Probe* probe = nullptr;
+};
+
+struct AllProbes {
+  const KernelProbes& kernels;
+  std::span<const ThreadProbe> products;    // operations a second
+  std::span<const ThreadProbe> bandwidths;  // bytes a second
+  const StorageProbes& storage;
+  const MemoryProbes& memory;
+};
+
+// After the rounds: medians into the device, spreads and notes beside it.
+void take_figures(const AllProbes& probes, Calibration& calibration);
+
+}  // namespace tidemark
