@@ -114,11 +114,12 @@ std::string to_json(const Calibration& calibration) {
   for (size_t i = 0; i < figures.size(); ++i) {
     const Spread& spread = figures[i].spread;
     rows += fmt::format(
-        "{}    {{\"what\": \"{}\", \"unit\": \"{}\", \"median\": {}, \"least\": {}, \"most\": {}, "
+        "{}    {{\"what\": \"{}\", \"unit\": \"{}\", \"mean\": {}, \"median\": {}, \"least\": {}, "
+        "\"most\": {}, "
         "\"spread\": {:.4f}, \"repeats\": {}}}",
         i > 0 ? ",\n" : "", listing.rows[i].front(), name_of(figures[i].unit),
-        std::llround(spread.median), std::llround(spread.least), std::llround(spread.most),
-        width(spread), spread.count);
+        std::llround(spread.mean), std::llround(spread.median), std::llround(spread.least),
+        std::llround(spread.most), width(spread), spread.count);
   }
   return fmt::format(
       "{{\n  \"schema\": \"tidemark.calibration/1\",\n  \"tool_version\": \"{}\",\n"
@@ -152,7 +153,7 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
       ->option_text("SIZE")
       ->check(stated());
   verb.add_option("--repeat", command.repeats,
-                  "How often each number is measured; the median is taken [15; 7 with --quick]")
+                  "How often each number is measured; the mean is taken [15; 7 with --quick]")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
   verb.add_option("--threads", command.threads,

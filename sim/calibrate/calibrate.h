@@ -2,7 +2,7 @@
 //
 //   scratch file written -> rounds of: kernels, storage, memory and mappings -> Calibration
 //
-// Each number is the median of the rounds and carries how far they lay apart. Times vary from run
+// Each number is the mean of the rounds and carries how far they lay apart. Times vary from run
 // to run; which numbers there are does not, but for what a file system cannot do.
 #pragma once
 

@@ -47,29 +47,29 @@ class Taker {
           "the scratch folder keeps files in memory: storage is that memory, and a mapped file was "
           "not measured");
     }
-    note_unused(memory.unused_memory->spread());
+    note_unused(inverse(memory.unused_memory->spread(), 1e9));
     const Spread fault = memory.mapped_fault->spread();
-    device.page_fault = Duration::ns(rounded(fault.median));
+    device.page_fault = Duration::ns(rounded(fault.mean));
     state("page_fault", fault, Unit::kNanoseconds);
     result_.notes.push_back(fmt::format(
         "page_fault is of a mapped file in the page cache; a fresh anonymous page takes {:.0f} ns",
-        memory.anonymous_fault->spread().median));
+        memory.anonymous_fault->spread().mean));
   }
 
   void take_bandwidth(std::span<const ThreadProbe> probes) {
     for (const auto& [threads, probe] : probes) {
-      const Spread rate = probe->spread();
+      const Spread rate = inverse(probe->spread(), 1e9);
       by_threads("memory_bandwidth", threads, {rate, Unit::kBytesPerSecond});
       result_.device.memory_bandwidth =
-          std::max(result_.device.memory_bandwidth, BytesPerSecond::of(rounded(rate.median)));
+          std::max(result_.device.memory_bandwidth, BytesPerSecond::of(rounded(rate.mean)));
     }
   }
 
   void take_compute(std::span<const ThreadProbe> probes) {
     for (const auto& [threads, probe] : probes) {
-      const Spread rate = probe->spread();
+      const Spread rate = inverse(probe->spread(), 1e9);
       by_threads("compute", threads, {rate, Unit::kOpsPerSecond});
-      if (threads == 1) result_.device.compute = OpsPerSecond::of(rounded(rate.median));
+      if (threads == 1) result_.device.compute = OpsPerSecond::of(rounded(rate.mean));
     }
   }
 
@@ -83,20 +83,20 @@ class Taker {
 
  private:
   void note_unused(const Spread& unused) {
-    const BytesPerSecond median = BytesPerSecond::of(rounded(unused.median));
+    const BytesPerSecond slow = BytesPerSecond::of(rounded(unused.mean));
     const BytesPerSecond fresh = *result_.device.fresh_memory;
-    if (median.count() > fresh.count() / 2) return;
+    if (slow.count() > fresh.count() / 2) return;
     result_.notes.push_back(fmt::format(
         "fresh_memory is quick because somebody has just used it; memory that nobody has takes {}: "
         "to load into that, let it be fresh_memory and {} reused_memory",
-        format_bandwidth(median), format_bandwidth(fresh)));
+        format_bandwidth(slow), format_bandwidth(fresh)));
   }
 
   // A product of one token reads a byte for two operations. Where it reads quicker than the loop
   // that measured memory, memory is as quick as that.
   void raise_bandwidth(const Spread& operations) {
     const Spread rate = scaled(operations, 0.5);
-    const BytesPerSecond read = BytesPerSecond::of(rounded(rate.median));
+    const BytesPerSecond read = BytesPerSecond::of(rounded(rate.mean));
     if (read <= result_.device.memory_bandwidth) return;
     result_.device.memory_bandwidth = read;
     state("memory_bandwidth", rate, Unit::kBytesPerSecond);
@@ -104,9 +104,9 @@ class Taker {
   }
 
   BytesPerSecond rate(const char* key, const Probe& probe) {
-    const Spread spread = probe.spread();
+    const Spread spread = inverse(probe.spread(), 1e9);
     state(key, spread, Unit::kBytesPerSecond);
-    return BytesPerSecond::of(rounded(spread.median));
+    return BytesPerSecond::of(rounded(spread.mean));
   }
 
   void state(const char* key, const Spread& spread, Unit unit) {
@@ -117,7 +117,7 @@ class Taker {
   void by_threads(const char* what, int threads, const Figure& figure) {
     result_.by_threads.push_back({what, threads, figure});
     Figure& kept = result_.figures[what];
-    if (kept.spread.count == 0 || figure.spread.median > kept.spread.median) {
+    if (kept.spread.count == 0 || figure.spread.mean > kept.spread.mean) {
       const bool is_of_one = std::string_view(what) == "compute" && threads > 1;
       if (!is_of_one) kept = figure;
     }

@@ -48,13 +48,13 @@ struct ThreadProbe {
 
 struct AllProbes {
   const KernelProbes& kernels;
-  std::span<const ThreadProbe> products;    // operations a second
-  std::span<const ThreadProbe> bandwidths;  // bytes a second
+  std::span<const ThreadProbe> products;    // nanoseconds of an operation
+  std::span<const ThreadProbe> bandwidths;  // nanoseconds of a byte
   const StorageProbes& storage;
   const MemoryProbes& memory;
 };
 
-// After the rounds: medians into the device, spreads and notes beside it.
+// After the rounds: means into the device, spreads and notes beside it.
 void take_figures(const AllProbes& probes, Calibration& calibration);
 
 }  // namespace tidemark

@@ -55,7 +55,7 @@ std::string short_text(double value, Unit unit) {
 
 std::string comment(const Figure& figure) {
   const Spread& spread = figure.spread;
-  return fmt::format("median of {}, {} to {}", spread.count, short_text(spread.least, figure.unit),
+  return fmt::format("mean of {}, {} to {}", spread.count, short_text(spread.least, figure.unit),
                      short_text(spread.most, figure.unit));
 }
 
@@ -116,9 +116,9 @@ class Writer {
   void threads(std::string_view what) {
     for (const ThreadFigure& each : calibration_.by_threads) {
       if (each.what != what) continue;
-      out_ += fmt::format("#   {} thread{}: {}, {}\n", each.threads, each.threads == 1 ? "" : "s",
-                          short_text(each.figure.spread.median, each.figure.unit),
-                          comment(each.figure));
+      out_ +=
+          fmt::format("#   {} thread{}: {}, {}\n", each.threads, each.threads == 1 ? "" : "s",
+                      short_text(each.figure.spread.mean, each.figure.unit), comment(each.figure));
     }
   }
 
@@ -168,13 +168,14 @@ std::string exact_text(Duration value) { return decimal_text(value.count(), kTim
 std::string to_yaml(const Calibration& calibration) { return Writer(calibration).text(); }
 
 Listing listing_of(const Calibration& calibration) {
-  Listing listing{.columns = {"what", "median", "least", "most", "spread", "repeats"}};
+  Listing listing{.columns = {"what", "mean", "median", "least", "most", "spread", "repeats"}};
   const auto add = [&](std::string what, const Figure& figure) {
     const Spread& spread = figure.spread;
     listing.rows.push_back(
-        {std::move(what), short_text(spread.median, figure.unit),
-         short_text(spread.least, figure.unit), short_text(spread.most, figure.unit),
-         fmt::format("{:.0f} %", width(spread) * 100.0), std::to_string(spread.count)});
+        {std::move(what), short_text(spread.mean, figure.unit),
+         short_text(spread.median, figure.unit), short_text(spread.least, figure.unit),
+         short_text(spread.most, figure.unit), fmt::format("{:.0f} %", width(spread) * 100.0),
+         std::to_string(spread.count)});
   };
   for (const auto& [key, figure] : calibration.figures) add(key, figure);
   for (const ThreadFigure& each : calibration.by_threads) {

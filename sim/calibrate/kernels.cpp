@@ -123,7 +123,7 @@ KernelProbes::Sized KernelProbes::attention(int64_t tokens, int64_t heads, int64
 }
 
 TimedSize KernelProbes::Sized::timed() const {
-  return {.operations = operations, .outputs = outputs, .ns = probe->spread().median};
+  return {.operations = operations, .outputs = outputs, .ns = probe->spread().mean};
 }
 
 MeasuredOp KernelProbes::fitted(const Kernel& kernel) {
@@ -163,9 +163,8 @@ const Probe& add_product_probe(Rounds& rounds, int threads, int64_t tokens) {
         }
       };
   const double operations = 2.0 * kColumns * kRows * static_cast<double>(tokens) * threads;
-  return rounds.add(
-      fmt::format("products, {} threads", threads),
-      [operations, timed = rounds.timed(work)] { return operations * 1e9 / timed(); });
+  return rounds.add(fmt::format("products, {} threads", threads),
+                    [operations, timed = rounds.timed(work)] { return timed() / operations; });
 }
 
 }  // namespace tidemark

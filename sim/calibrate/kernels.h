@@ -85,8 +85,8 @@ class KernelProbes {
   std::vector<Kernel> kernels_{};
 };
 
-// Operations a second of one product of many tokens, `threads` of them side by side, each with
-// weights of its own.
+// Nanoseconds of an operation of one product of many tokens, `threads` of them side by side, each
+// with weights of its own.
 const Probe& add_product_probe(Rounds& rounds, int threads, int64_t tokens);
 
 }  // namespace tidemark

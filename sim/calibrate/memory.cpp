@@ -66,9 +66,7 @@ uint64_t sum_of(const uint64_t* words, size_t count) {
 
 size_t page() { return static_cast<size_t>(page_size().count()); }
 
-double bytes_a_second(Bytes size, double ns) {
-  return static_cast<double>(size.count()) * 1e9 / ns;
-}
+double ns_a_byte(Bytes size, double ns) { return ns / static_cast<double>(size.count()); }
 
 double ns_a_page(Bytes size, double ns) {
   return ns * static_cast<double>(page()) / static_cast<double>(size.count());
@@ -103,7 +101,7 @@ class FreshMemory {
 
  private:
   double populated(const Mapping& pages) const {
-    return bytes_a_second(sizes_.fresh, rounds_.ns_of([&] { pages.populate(); }));
+    return ns_a_byte(sizes_.fresh, rounds_.ns_of([&] { pages.populate(); }));
   }
 
   const Rounds& rounds_;
@@ -139,7 +137,7 @@ class FilePieces {
       mapped.ask_for(range);
       mapped.touch(range);
     });
-    return bytes_a_second(size_, ns);
+    return ns_a_byte(size_, ns);
   }
 
   double mapped_fault() {
@@ -150,7 +148,7 @@ class FilePieces {
   }
 
   double cached_read() {
-    return bytes_a_second(size_, rounds_.ns_of([&] { read(); }));
+    return ns_a_byte(size_, rounds_.ns_of([&] { read(); }));
   }
 
  private:
@@ -200,7 +198,7 @@ const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buff
   };
   const auto read = static_cast<int64_t>(part * sizeof(uint64_t)) * threads;
   return rounds.add(fmt::format("memory, {} threads", threads), [&rounds, read, read_all] {
-    return bytes_a_second(Bytes::of(read), rounds.ns_of(read_all));
+    return ns_a_byte(Bytes::of(read), rounds.ns_of(read_all));
   });
 }
 

@@ -29,7 +29,7 @@ struct MemorySizes {
   Bytes most_held{};  // of unused memory; then it is given back and begun again
 };
 
-// Bytes a second, faults in nanoseconds.
+// Nanoseconds of a byte; of a fault.
 struct MemoryProbes {
   const Probe* fresh_memory = nullptr;
   const Probe* unused_memory = nullptr;
@@ -41,7 +41,8 @@ struct MemoryProbes {
 
 // The file must outlive the rounds. All throw std::system_error.
 MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const MemorySizes& sizes);
-// Bytes a second of `threads` readers, each of its part of the buffer, which must outlive them.
+// Nanoseconds of a byte, of `threads` readers, each of its part of the buffer, which must outlive
+// them.
 const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buffer, int threads);
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 //   round 0   product of 1 token | ... | storage, 4 KiB | ... | fresh memory | ...
 //   round 1   product of 1 token | ...
 //
-// What else the machine does for a while then meets all figures alike, and the median over the
+// What else the machine does for a while then meets all figures alike, and the mean over the
 // rounds is one of the whole time and not of a moment. The sizes of one kernel, whose times are
 // compared (fit.h), are measured a moment apart.
 #pragma once
@@ -23,7 +23,7 @@ namespace tidemark {
 // One figure.
 struct Probe {
   std::string stage{};                // what is measured, for people
-  std::function<double()> measure{};  // nanoseconds, or a rate
+  std::function<double()> measure{};  // nanoseconds: of a call, of a byte, ...
   std::vector<double> values{};       // one a round
 
   Spread spread() const { return spread_of(values); }

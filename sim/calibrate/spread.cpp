@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
 
 #include "planner/base/check.h"
@@ -21,12 +22,16 @@ Spread spread_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::span<const double> sorted(values);
   const size_t half = (sorted.size() + 1) / 2;  // with the median's place
-  return {.median = middle(sorted),
-          .least = sorted.front(),
-          .most = sorted.back(),
-          .lower_quartile = middle(sorted.first(half)),
-          .upper_quartile = middle(sorted.last(half)),
-          .count = static_cast<int>(sorted.size())};
+  const std::span<const double> inner =
+      sorted.subspan(sorted.size() / 10, sorted.size() - 2 * (sorted.size() / 10));
+  return {
+      .mean = std::accumulate(inner.begin(), inner.end(), 0.0) / static_cast<double>(inner.size()),
+      .median = middle(sorted),
+      .least = sorted.front(),
+      .most = sorted.back(),
+      .lower_quartile = middle(sorted.first(half)),
+      .upper_quartile = middle(sorted.last(half)),
+      .count = static_cast<int>(sorted.size())};
 }
 
 double width(const Spread& spread) {
@@ -36,7 +41,8 @@ double width(const Spread& spread) {
 
 Spread inverse(const Spread& spread, double amount) {
   check(spread.least > 0.0, "a rate is of a time that passed");
-  return {.median = amount / spread.median,
+  return {.mean = amount / spread.mean,
+          .median = amount / spread.median,
           .least = amount / spread.most,
           .most = amount / spread.least,
           .lower_quartile = amount / spread.upper_quartile,
@@ -45,7 +51,8 @@ Spread inverse(const Spread& spread, double amount) {
 }
 
 Spread scaled(const Spread& spread, double factor) {
-  return {.median = spread.median * factor,
+  return {.mean = spread.mean * factor,
+          .median = spread.median * factor,
           .least = spread.least * factor,
           .most = spread.most * factor,
           .lower_quartile = spread.lower_quartile * factor,

@@ -36,7 +36,7 @@ class Readers {
     for (int64_t i = 0; i < wanted.depth; ++i) buffers_.emplace_back(wanted.request, Fault::kNow);
   }
 
-  // Bytes a second.
+  // Nanoseconds of a byte.
   double run(Duration span) {
     const Duration begin = rounds_.now();
     done_ = 0;
@@ -49,8 +49,7 @@ class Readers {
     running.clear();
     if (failed_) std::rethrow_exception(failed_);
     const auto ns = static_cast<double>(std::max<int64_t>(1, (rounds_.now() - begin).count()));
-    return static_cast<double>(done_.load()) * static_cast<double>(wanted_.request.count()) * 1e9 /
-           ns;
+    return ns / (static_cast<double>(done_.load()) * static_cast<double>(wanted_.request.count()));
   }
 
  private:
@@ -125,11 +124,11 @@ StorageProbes::StorageProbes(Rounds& rounds, const ScratchFile& file,
 std::vector<MeasuredPoint> StorageProbes::points() const {
   std::vector<MeasuredPoint> points;
   for (const auto& [wanted, probe] : points_) {
-    const Spread spread = probe->spread();
+    const Spread spread = inverse(probe->spread(), 1e9);
     points.push_back({.point = {.order = wanted.order,
                                 .request = wanted.request,
                                 .depth = wanted.depth,
-                                .rate = BytesPerSecond::of(rounded(spread.median))},
+                                .rate = BytesPerSecond::of(rounded(spread.mean))},
                       .spread = spread});
   }
   make_monotonic(points);

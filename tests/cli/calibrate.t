@@ -11,11 +11,11 @@ $ grep -c 'order: \|op: matmul\|op: flash_attention\|op: rms_norm\|op: rope\|op:
 $ grep -E -c '^(ram_total|app_available|memory_bandwidth|flash_read|flash_latency|cached_read|fresh_memory|compute|page_size|page_fault|os): ' me.yaml
 11
 $ grep '^compute: ' me.yaml
-compute: ...OPS  # median of 1, ... to ...OPS
+compute: ...OPS  # mean of 1, ... to ...OPS
 $ tidemark simulate minicpm-2b --quant int8 -c 512 --prompt 16 --generate 4 --device ./me.yaml --strategy layerwise --format csv --quiet | cut -d , -f 1
 ...
 $ tidemark calibrate --quick --repeat 1 --size '32 MiB' --threads 1 --format table --quiet
-  what ... median ... repeats
+  what ... mean ... median ... repeats
 ...
   matmul, 1 tokens ...
 ...
@@ -26,7 +26,7 @@ $ head -n 5 me.json
   "tool_version": "...",
   "list": "calibration",
   "rows": [
-$ python3 -c "import json; rows = json.load(open('me.json'))['rows']; print(rows[0]['what'], {type(row[key]).__name__ for row in rows for key in ('median', 'least', 'most', 'repeats')}, {type(row['spread']).__name__ for row in rows}, sorted({row['unit'] for row in rows}), min(row['least'] for row in rows) > 0)"
+$ python3 -c "import json; rows = json.load(open('me.json'))['rows']; print(rows[0]['what'], {type(row[key]).__name__ for row in rows for key in ('mean', 'median', 'least', 'most', 'repeats')}, {type(row['spread']).__name__ for row in rows}, sorted({row['unit'] for row in rows}), min(row['least'] for row in rows) > 0)"
 cached_read {'int'} {'float'} ['bytes_per_second', 'ns', 'ops_per_second'] True
 
 # What cannot be measured is refused before anything is.
