@@ -63,8 +63,12 @@ function(tidemark_library folder)
 endfunction()
 
 # Under the sanitizers the code under test is optimised and has every check. The tests themselves keep those of memory and
-# arithmetic: more, and optimising them, doubles the build and finds nothing.
-set(TIDEMARK_TEST_OPTIONS -O0 -g0 -fno-sanitize=null,alignment,vptr,object-size)
+# arithmetic: more, and optimising them, doubles the build and finds nothing. A library that is linked after
+# tidemark_options, since its -fsanitize=undefined would turn all of them on again behind options of the target's own.
+add_library(tidemark_test_options INTERFACE)
+if(TIDEMARK_SANITIZE)
+  target_compile_options(tidemark_test_options INTERFACE -O0 -g0 -fno-sanitize=null,alignment,vptr,object-size)
+endif()
 
 # tidemark_test(tests/alloc SOURCES ... DEPENDS planner/alloc LABELS unit): one GoogleTest program a folder.
 function(tidemark_test folder)
@@ -74,17 +78,14 @@ function(tidemark_test folder)
   foreach(source ${ARG_SOURCES})
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/${folder}/${source})
   endforeach()
-  target_link_libraries(${target} PRIVATE tidemark_options tidemark_test_support ${ARG_LINKS}
+  target_link_libraries(${target} PRIVATE tidemark_options tidemark_test_options tidemark_test_support ${ARG_LINKS}
     GTest::gtest_main GTest::gmock)
   foreach(dependency ${ARG_DEPENDS})
     tidemark_target_name(${dependency} dependency_target)
     target_link_libraries(${target} PRIVATE ${dependency_target})
   endforeach()
-  if(TIDEMARK_SANITIZE)
-    target_compile_options(${target} PRIVATE ${TIDEMARK_TEST_OPTIONS})
-    if(NOT folder MATCHES "^tests/gui/")  # Qt asks for another kind of position-independent code
-      target_precompile_headers(${target} REUSE_FROM tidemark_test_headers)
-    endif()
+  if(TIDEMARK_SANITIZE AND NOT folder MATCHES "^tests/gui/")  # Qt asks for another kind of position-independent code
+    target_precompile_headers(${target} REUSE_FROM tidemark_test_headers)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
