@@ -78,32 +78,29 @@ inline bool for_each_order(const Graph& graph, int64_t most,
 // The peak load from the definition, step by step, without ranges or buffers. An op that may write
 // over an input does so when no later op reads it; then its output needs no room of its own.
 inline int64_t naive_peak(const Graph& graph, const std::vector<OpId>& order) {
-  const auto step_of = [&](OpId id) {
-    return std::find(order.begin(), order.end(), id) - order.begin();
-  };
-  const auto last_read = [&](TensorId id) {
-    std::ptrdiff_t last = -1;
-    for (const Op& op : graph.ops()) {
-      for (const TensorId input : op.inputs) {
-        if (input == id) last = std::max(last, step_of(op.id));
-      }
+  std::vector<std::ptrdiff_t> step_of(graph.ops().size());
+  std::vector<std::ptrdiff_t> last_read(graph.tensors().size(), -1);
+  for (size_t step = 0; step < order.size(); ++step) {
+    step_of[order[step].index()] = static_cast<std::ptrdiff_t>(step);
+    for (const TensorId input : graph.op(order[step]).inputs) {
+      last_read[input.index()] = static_cast<std::ptrdiff_t>(step);
     }
-    return last;
-  };
+  }
   int64_t peak = 0;
   for (std::ptrdiff_t step = 0; step < static_cast<std::ptrdiff_t>(order.size()); ++step) {
     const Op& op = graph.op(order[static_cast<size_t>(step)]);
     int64_t load = 0;
     for (const Tensor& tensor : graph.tensors()) {
       std::ptrdiff_t first = 0;
-      if (tensor.kind == TensorKind::kActivation) first = step_of(*graph.producer(tensor.id));
+      if (tensor.kind == TensorKind::kActivation)
+        first = step_of[graph.producer(tensor.id)->index()];
       const bool in_arena =
           tensor.kind == TensorKind::kActivation || tensor.kind == TensorKind::kInput;
-      const std::ptrdiff_t last = std::max(first, last_read(tensor.id));
+      const std::ptrdiff_t last = std::max(first, last_read[tensor.id.index()]);
       if (in_arena && first <= step && step <= last) load += tensor.bytes.count();
     }
     for (const TensorId input : may_write_over(graph, op)) {
-      if (last_read(input) != step) continue;
+      if (last_read[input.index()] != step) continue;
       load -= graph.tensor(op.outputs.front()).bytes.count();
       break;
     }
