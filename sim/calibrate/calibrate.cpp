@@ -98,8 +98,10 @@ class Calibrator {
     return true;
   }
 
-  // Memory goes last, far from where a round before has given some back.
   void measure() {
+    const Bytes piece = std::min(file_size(options_), options_.quick ? 32_MiB : 64_MiB);
+    show("unused memory", 0);
+    const Spread unused = unused_memory(rounds_, piece, large_buffer() / piece);
     KernelSizes sizes{.weight_pool = large_buffer()};
     if (options_.quick) {
       sizes.product_tokens = {1, 16, 64};
@@ -117,24 +119,16 @@ class Calibrator {
     const Duration span = options_.quick ? Duration::ms(40) : Duration::ms(100);
     const StorageProbes storage(rounds_, file_, points_wanted(options_.quick, file_size(options_)),
                                 span);
-    const MemoryProbes memory = add_memory_probes(rounds_, file_, memory_sizes());
+    const MemoryProbes memory = add_memory_probes(rounds_, file_, piece);
     rounds_.run();
     if (rounds_.stopped()) return;
     take_figures({.kernels = kernels,
                   .products = products,
                   .bandwidths = bandwidths,
                   .storage = storage,
-                  .memory = memory},
+                  .memory = memory,
+                  .unused_memory = unused},
                  result_);
-  }
-
-  MemorySizes memory_sizes() const {
-    const Bytes most = options_.quick ? 32_MiB : 64_MiB;
-    const Bytes held = std::clamp(result_.device.app_available / 8, 96_MiB, 1_GiB);
-    const Bytes share = held / rounds_.options().count;
-    return {.piece = std::min(file_size(options_), most),
-            .fresh = std::clamp(2_MiB * (share / 2_MiB), 4_MiB, most),
-            .most_held = held};
   }
 
   // One thread is always there: an op takes one.

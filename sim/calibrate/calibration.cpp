@@ -47,13 +47,22 @@ class Taker {
           "the scratch folder keeps files in memory: storage is that memory, and a mapped file was "
           "not measured");
     }
-    note_unused(inverse(memory.unused_memory->spread(), 1e9));
     const Spread fault = memory.mapped_fault->spread();
     device.page_fault = Duration::ns(rounded(fault.mean));
     state("page_fault", fault, Unit::kNanoseconds);
     result_.notes.push_back(fmt::format(
         "page_fault is of a mapped file in the page cache; a fresh anonymous page takes {:.0f} ns",
         memory.anonymous_fault->spread().mean));
+  }
+
+  void take_unused(const Spread& unused) {
+    const BytesPerSecond slow = BytesPerSecond::of(rounded(1e9 / unused.mean));
+    const BytesPerSecond fresh = *result_.device.fresh_memory;
+    if (slow.count() > fresh.count() / 2) return;
+    result_.notes.push_back(fmt::format(
+        "fresh_memory is quick because somebody has just used it; memory that nobody has takes {}: "
+        "to load into that, let it be fresh_memory and {} reused_memory",
+        format_bandwidth(slow), format_bandwidth(fresh)));
   }
 
   void take_bandwidth(std::span<const ThreadProbe> probes) {
@@ -82,16 +91,6 @@ class Taker {
   }
 
  private:
-  void note_unused(const Spread& unused) {
-    const BytesPerSecond slow = BytesPerSecond::of(rounded(unused.mean));
-    const BytesPerSecond fresh = *result_.device.fresh_memory;
-    if (slow.count() > fresh.count() / 2) return;
-    result_.notes.push_back(fmt::format(
-        "fresh_memory is quick because somebody has just used it; memory that nobody has takes {}: "
-        "to load into that, let it be fresh_memory and {} reused_memory",
-        format_bandwidth(slow), format_bandwidth(fresh)));
-  }
-
   // A product of one token reads a byte for two operations. Where it reads quicker than the loop
   // that measured memory, memory is as quick as that.
   void raise_bandwidth(const Spread& operations) {
@@ -137,6 +136,7 @@ void take_figures(const AllProbes& probes, Calibration& calibration) {
   Taker taker(calibration);
   taker.take_storage(probes.storage);
   taker.take_memory(probes.memory);
+  taker.take_unused(probes.unused_memory);
   taker.take_bandwidth(probes.bandwidths);
   taker.take_compute(probes.products);
   taker.take_ops(probes.kernels);

@@ -52,6 +52,7 @@ struct AllProbes {
   std::span<const ThreadProbe> bandwidths;  // nanoseconds of a byte
   const StorageProbes& storage;
   const MemoryProbes& memory;
+  const Spread& unused_memory;  // nanoseconds of a byte
 };
 
 // After the rounds: means into the device, spreads and notes beside it.

@@ -72,42 +72,28 @@ double ns_a_page(Bytes size, double ns) {
   return ns * static_cast<double>(page()) / static_cast<double>(size.count());
 }
 
-// Anonymous memory. What is given back is taken again at once, or it would be there for the next
-// unused piece.
 class FreshMemory {
  public:
-  FreshMemory(const Rounds& rounds, const MemorySizes& sizes)
-      : rounds_(rounds), sizes_(sizes), again_(sizes.fresh, Fault::kNow), small_(sizes.piece) {
+  FreshMemory(const Rounds& rounds, Bytes size) : rounds_(rounds), size_(size), small_(size) {
     small_.advise(MADV_NOHUGEPAGE);
     small_.write_each(page());
   }
 
-  double unused() {
-    if (sizes_.fresh * std::ssize(held_) >= sizes_.most_held) held_.clear();
-    held_.emplace_back(sizes_.fresh, Fault::kOnTouch);
-    return populated(held_.back());
-  }
-
-  double fresh() {
-    again_ = Mapping();
-    again_ = Mapping(sizes_.fresh, Fault::kOnTouch);
-    return populated(again_);
+  double fresh() const {
+    Mapping pages(size_, Fault::kNow);
+    pages = Mapping();
+    pages = Mapping(size_, Fault::kOnTouch);
+    return ns_a_byte(size_, rounds_.ns_of([&] { pages.populate(); }));
   }
 
   double fault() const {
     small_.advise(MADV_DONTNEED);
-    return ns_a_page(sizes_.piece, rounds_.ns_of([&] { small_.write_each(page()); }));
+    return ns_a_page(size_, rounds_.ns_of([&] { small_.write_each(page()); }));
   }
 
  private:
-  double populated(const Mapping& pages) const {
-    return ns_a_byte(sizes_.fresh, rounds_.ns_of([&] { pages.populate(); }));
-  }
-
   const Rounds& rounds_;
-  MemorySizes sizes_;
-  std::vector<Mapping> held_{};
-  Mapping again_;
+  Bytes size_;
   Pages small_;
 };
 
@@ -131,6 +117,7 @@ class FilePieces {
 
   double mapped_read() {
     const MappedWeights mapped(file_, false);  // drops the piece before
+    { const Mapping given_back(size_ * 2, Fault::kNow); }
     at_ = at_ + 2 * size_.count() > file_.size() ? 0 : at_ + size_.count();
     const Interval<Bytes> range{Bytes::of(at_), Bytes::of(at_) + size_};
     const double ns = rounds_.ns_of([&] {
@@ -168,11 +155,10 @@ class FilePieces {
 
 }  // namespace
 
-MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const MemorySizes& sizes) {
-  const auto memory = std::make_shared<FreshMemory>(rounds, sizes);
-  const auto pieces = std::make_shared<FilePieces>(rounds, file, sizes.piece);
+MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, Bytes piece) {
+  const auto memory = std::make_shared<FreshMemory>(rounds, piece);
+  const auto pieces = std::make_shared<FilePieces>(rounds, file, piece);
   MemoryProbes probes;
-  probes.unused_memory = &rounds.add("unused memory", [memory] { return memory->unused(); });
   probes.fresh_memory = &rounds.add("fresh memory", [memory] { return memory->fresh(); });
   probes.anonymous_fault = &rounds.add("page faults", [memory] { return memory->fault(); });
   if (pieces->can_begin_cold()) {
@@ -182,6 +168,16 @@ MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const Me
       &rounds.add("faults of a mapped file", [pieces] { return pieces->mapped_fault(); });
   probes.cached_read = &rounds.add("page cache", [pieces] { return pieces->cached_read(); });
   return probes;
+}
+
+Spread unused_memory(const Rounds& rounds, Bytes piece, int64_t pieces) {
+  std::vector<Mapping> held;
+  std::vector<double> values;
+  while (std::ssize(held) < pieces && !(rounds.stopped() && !held.empty())) {
+    held.emplace_back(piece, Fault::kOnTouch);
+    values.push_back(ns_a_byte(piece, rounds.ns_of([&] { held.back().populate(); })));
+  }
+  return spread_of(std::move(values));
 }
 
 const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buffer, int threads) {

@@ -3,9 +3,6 @@
 //   bandwidth       a buffer that no cache holds, read from front to back
 //   fresh_memory    anonymous pages made as a replay makes those it reads weights into, a moment
 //                   after as much was given back
-//   unused_memory   the same in memory that this process has not had; in a virtual machine it may
-//                   have to come from the host first. They are held to the end, and nothing else
-//                   is given back for good, so that the next ones are unused, too
 //   mapped_read     the next piece of a mapped file touched from front to back, nothing of it in
 //   the
 //                   page cache
@@ -23,24 +20,21 @@
 
 namespace tidemark {
 
-struct MemorySizes {
-  Bytes piece{};  // of faults and of the file; at most the file
-  Bytes fresh{};
-  Bytes most_held{};  // of unused memory; then it is given back and begun again
-};
-
 // Nanoseconds of a byte; of a fault.
 struct MemoryProbes {
   const Probe* fresh_memory = nullptr;
-  const Probe* unused_memory = nullptr;
   const Probe* mapped_read = nullptr;  // null where the page cache cannot be dropped
   const Probe* mapped_fault = nullptr;
   const Probe* anonymous_fault = nullptr;
   const Probe* cached_read = nullptr;
 };
 
-// The file must outlive the rounds. All throw std::system_error.
-MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, const MemorySizes& sizes);
+// Pieces of anonymous memory and of the file, which has one and must outlive the rounds. All throw
+// std::system_error.
+MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, Bytes piece);
+// Of memory that nobody used for a while, `pieces` held side by side: nanoseconds of a byte. In a
+// virtual machine such memory may have to come from the host. Before any rounds.
+Spread unused_memory(const Rounds& rounds, Bytes piece, int64_t pieces);
 // Nanoseconds of a byte, of `threads` readers, each of its part of the buffer, which must outlive
 // them.
 const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buffer, int threads);

@@ -2,8 +2,8 @@
 // so a loader that reads ahead gets no more time than the ops take.
 //
 // In a virtual machine, memory that nobody used for some seconds may have gone to the host, and
-// comes back at a fraction of the speed. How much of it has depends on what ran before, so as much
-// as the run will hold is taken and given back just before.
+// comes back at a fraction of the speed. How much of it has depends on what ran before, so half as
+// much again as the run will hold is taken and given back just before, if there is so much.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct TimedParts {
   const Passes& passes;
   const WeightFile& weights;
   std::span<const int32_t> prompt;
-  Bytes held{};  // at the peak
+  Bytes held{};                             // at the peak
   const std::atomic<bool>* stop = nullptr;  // null = never
 };
 

@@ -15,20 +15,27 @@ void fill(ScratchFile& file, Bytes size) {
   file.settle();
 }
 
-// More rounds than the file has pieces and than unused memory may be held: both begin again.
+// More rounds than the file has pieces: it begins again.
 TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
   ScratchFile file(::testing::TempDir());
   fill(file, kMiB * 2);
   Rounds rounds({.count = 5});
-  const MemoryProbes probes =
-      add_memory_probes(rounds, file, {.piece = kMiB, .fresh = kMiB, .most_held = kMiB * 2});
+  const MemoryProbes probes = add_memory_probes(rounds, file, kMiB);
   rounds.run();
-  for (const Probe* probe : {probes.fresh_memory, probes.unused_memory, probes.mapped_read,
-                             probes.mapped_fault, probes.anonymous_fault, probes.cached_read}) {
+  for (const Probe* probe : {probes.fresh_memory, probes.mapped_read, probes.mapped_fault,
+                             probes.anonymous_fault, probes.cached_read}) {
     if (probe == nullptr) continue;  // the folder keeps files in memory
     EXPECT_EQ(probe->values.size(), 5U) << probe->stage;
     EXPECT_GT(probe->spread().least, 0.0) << probe->stage;
   }
+}
+
+TEST(MemoryTest, UnusedMemoryIsMeasuredPieceByPiece) {
+  const Rounds rounds(
+      {.count = 1, .clock = [now = int64_t{0}]() mutable { return Duration::ns(now += 1 << 20); }});
+  const Spread spread = unused_memory(rounds, kMiB, 3);
+  EXPECT_EQ(spread.count, 3);
+  EXPECT_EQ(spread.mean, 1.0);  // 1 MiB in 1,048,576 ns, whatever it took
 }
 
 TEST(MemoryTest, ReadersShareABuffer) {
