@@ -10,6 +10,7 @@
 #include "sim/calibrate/machine.h"
 #include "sim/calibrate/memory.h"
 #include "sim/replay/mapping.h"
+#include "sim/replay/resident.h"
 
 namespace tidemark {
 namespace {
@@ -72,7 +73,8 @@ class Calibrator {
     device.description = fmt::format("{}, {} cores, Linux",
                                      name.empty() ? "a processor without a name" : name, cores());
     device.ram_total = std::max(memory.total, Bytes::of(1));
-    device.app_available = std::min(memory.available, device.ram_total);
+    device.app_available =
+        std::min(available_memory().value_or(memory.available), device.ram_total);
     device.swap = memory.swap;
     device.page_size = page_size();
     device.isa = isa_of_machine();

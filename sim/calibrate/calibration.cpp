@@ -59,10 +59,11 @@ class Taker {
     const BytesPerSecond slow = BytesPerSecond::of(rounded(1e9 / unused.mean));
     const BytesPerSecond fresh = *result_.device.fresh_memory;
     if (slow.count() > fresh.count() / 2) return;
-    result_.notes.push_back(fmt::format(
-        "fresh_memory is quick because somebody has just used it; memory that nobody has takes {}: "
-        "to load into that, let it be fresh_memory and {} reused_memory",
-        format_bandwidth(slow), format_bandwidth(fresh)));
+    result_.notes.push_back(
+        fmt::format("fresh_memory is of memory that was in use a moment before; what nobody has "
+                    "used makes {}: for "
+                    "a load into that, state it as fresh_memory, and {} as reused_memory",
+                    format_bandwidth(slow), format_bandwidth(fresh)));
   }
 
   void take_bandwidth(std::span<const ThreadProbe> probes) {

@@ -70,7 +70,7 @@ class Writer {
     plain("description", quoted(device.description));
     plain("source", quoted(device.source));
     plain("ram_total", exact_text(device.ram_total), "MemTotal");
-    plain("app_available", exact_text(device.app_available), "MemAvailable as it was measured");
+    plain("app_available", exact_text(device.app_available), "when it was measured");
     figure("memory_bandwidth", exact_text(device.memory_bandwidth));
     threads("memory_bandwidth");
     figure("flash_read", exact_text(device.flash_read));

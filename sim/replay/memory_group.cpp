@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -20,12 +21,33 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "tidemark-replay-";
+constexpr int64_t kNoLimit = int64_t{1} << 62;  // the first version's is the largest whole page
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);
   std::ostringstream text;
   text << stream.rdbuf();
   return std::move(text).str();
+}
+
+// At the beginning of the text; none for "max".
+std::optional<int64_t> parse_number(std::string_view text) {
+  int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+// On the line that begins with `key`.
+std::optional<int64_t> number_after(const std::string& text, std::string_view key) {
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return parse_number(std::string_view(line).substr(key.size()));
+  }
+  return std::nullopt;
+}
+
+std::vector<GroupParent> own_groups() {
+  return group_parents(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
 }
 
 // A file of a control group takes one write, and says by an error what it thinks of it.
@@ -135,9 +157,28 @@ std::vector<GroupParent> group_parents(std::string_view groups, std::string_view
   return parents;
 }
 
+std::optional<Bytes> room_of(const GroupParent& group) {
+  const bool first = group.version == 1;
+  const auto number = [&](const char* name) { return parse_number(text_of(group.folder / name)); };
+  const auto limit = number(first ? "memory.limit_in_bytes" : "memory.max");
+  if (!limit || *limit >= kNoLimit) return std::nullopt;
+  const int64_t held = number(first ? "memory.usage_in_bytes" : "memory.current").value_or(0);
+  const std::string key = first ? "total_inactive_file " : "inactive_file ";
+  const int64_t idle = number_after(text_of(group.folder / "memory.stat"), key).value_or(0);
+  return Bytes::of(std::clamp<int64_t>(*limit - std::max<int64_t>(held - idle, 0), 0, *limit));
+}
+
+std::optional<Bytes> room_in_groups() {
+  std::optional<Bytes> least;
+  for (const GroupParent& group : own_groups()) {
+    const std::optional<Bytes> room = room_of(group);
+    if (room && (!least || *room < *least)) least = room;
+  }
+  return least;
+}
+
 std::optional<MemoryGroup> MemoryGroup::make(Bytes limit) {
-  for (const GroupParent& parent :
-       group_parents(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"))) {
+  for (const GroupParent& parent : own_groups()) {
     if (auto group = make_in(parent, limit)) return group;
   }
   return std::nullopt;
@@ -174,13 +215,9 @@ std::string MemoryGroup::describe() const {
 bool MemoryGroup::enter() const { return put(folder_ / "cgroup.procs", "0"); }
 
 std::optional<Bytes> MemoryGroup::highest() const {
-  const std::string text =
-      text_of(folder_ / (version_ == 1 ? "memory.max_usage_in_bytes" : "memory.peak"));
-  int64_t bytes = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc{}) {
-    return std::nullopt;
-  }
-  return Bytes::of(bytes);
+  const auto bytes = parse_number(
+      text_of(folder_ / (version_ == 1 ? "memory.max_usage_in_bytes" : "memory.peak")));
+  return bytes ? std::optional(Bytes::of(*bytes)) : std::nullopt;
 }
 
 }  // namespace tidemark

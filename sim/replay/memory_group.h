@@ -28,6 +28,13 @@ struct GroupParent {
 //   -> version 1, /sys/fs/cgroup/memory/a/b, .../a, ...
 std::vector<GroupParent> group_parents(std::string_view groups, std::string_view mounts);
 
+// What a group may still take: its limit less what it holds and the kernel cannot take back at once
+// (pages of files that were not used lately). None without a limit.
+//   limit 4 GiB, holds 3 GiB, 2 GiB of them such pages: 3 GiB.    Checked by MemoryGroupTest.Room.
+std::optional<Bytes> room_of(const GroupParent& group);
+// The least of the process's own group and those above it.
+std::optional<Bytes> room_in_groups();
+
 class MemoryGroup {
  public:
   // None where no group can be made, for want of rights mostly. Groups that runs which are no more

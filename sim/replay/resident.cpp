@@ -11,6 +11,8 @@
 #include <numeric>
 #include <system_error>
 
+#include "sim/replay/memory_group.h"
+
 namespace tidemark {
 namespace {
 
@@ -132,6 +134,11 @@ bool reset_process_peak() {
 
 std::optional<Bytes> process_peak() { return find_kib("/proc/self/status", "VmHWM:"); }
 
-std::optional<Bytes> available_memory() { return find_kib("/proc/meminfo", "MemAvailable:"); }
+std::optional<Bytes> available_memory() {
+  const auto of_machine = find_kib("/proc/meminfo", "MemAvailable:");
+  const auto of_groups = room_in_groups();
+  if (!of_machine || !of_groups) return of_machine ? of_machine : of_groups;
+  return std::min(*of_machine, *of_groups);
+}
 
 }  // namespace tidemark

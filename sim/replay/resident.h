@@ -48,7 +48,7 @@ class ResidentReader {
 bool reset_process_peak();
 std::optional<Bytes> process_peak();  // VmHWM
 
-// What could be used without swapping, by /proc/meminfo.
+// What could be used without swapping, by /proc/meminfo and the limits of control groups.
 std::optional<Bytes> available_memory();
 
 }  // namespace tidemark

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace tidemark {
 namespace {
 
@@ -50,6 +52,34 @@ TEST(MemoryGroupTest, WhatCannotBeReadIsNoGroup) {
   EXPECT_THAT(folders("", ""), IsEmpty());
   EXPECT_THAT(folders("nonsense\n4:memory\n::\n", "1 2 3\n- - -\n"), IsEmpty());
   EXPECT_THAT(folders("4:memory:/a\n", "30 25 0:26 / /x rw - cgroup cgroup rw,cpu\n"), IsEmpty());
+}
+
+// Files as the kernel has them (cgroup-v1/memory.txt, cgroup-v2.txt).
+TEST(MemoryGroupTest, Room) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "memory_group_room";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+  };
+  const GroupParent second{.version = 2, .folder = folder};
+  EXPECT_EQ(room_of(second), std::nullopt);
+  write("memory.max", "max\n");
+  EXPECT_EQ(room_of(second), std::nullopt);
+  write("memory.max", "4294967296\n");
+  write("memory.current", "3221225472\n");
+  write("memory.stat", "anon 1073741824\ninactive_file 2147483648\nactive_file 0\n");
+  EXPECT_EQ(room_of(second), Bytes::of(int64_t{3} << 30));
+  write("memory.current", "9000000000\n");  // over its limit for a moment
+  EXPECT_EQ(room_of(second), Bytes{});
+  const GroupParent first{.version = 1, .folder = folder};
+  write("memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(room_of(first), std::nullopt);
+  write("memory.limit_in_bytes", "1000000\n");
+  write("memory.usage_in_bytes", "300000\n");
+  write("memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n");
+  EXPECT_EQ(room_of(first), Bytes::of(800'000));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(MemoryGroupTest, AFolderThatIsNoControlGroupMakesNone) {
