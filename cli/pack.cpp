@@ -205,14 +205,14 @@ void certify(const Stop& stop, const Problem& problem, PackReport& report) {
 }
 
 int pack(const PackCommand& command) {
-  if (auto refused = overwrites({{"-o", command.output.file}, {"--svg", command.svg_file}},
-                                {{"PROBLEM", command.file}})) {
-    return fail(*refused);
-  }
+  const std::vector<NamedFile> outputs{{"-o", command.output.file}, {"--svg", command.svg_file}};
+  if (auto refused = overwrites(outputs, {{"PROBLEM", command.file}})) return fail(*refused);
+  if (auto refused = same_file_twice(outputs)) return fail(*refused);
   const Result<PackSettings> settings = read_settings(command);
   if (!settings) return fail(settings.diagnostics());
   const Result<CsvProblem> file = read_problem(command, *settings);
   if (!file) return fail(file.diagnostics());
+  if (auto refused = unwritable(outputs)) return fail(*refused);
   const Clock::time_point begin = Clock::now();
   const Stop stop(command.time_limit);
   Plan made = Solver(command, *settings, stop).solve(file->problem);

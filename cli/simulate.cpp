@@ -61,6 +61,7 @@ int run_simulate(const SimulateOptions& options) {
   if (!scenarios) return fail(scenarios.diagnostics());
   if (scenarios->size() > 1 && !options.curve_file.empty()) return fail(one_run_only("--curve"));
   if (scenarios->size() > 1 && !options.trace_file.empty()) return fail(one_run_only("--trace"));
+  if (const auto refused = unwritable(outputs_of(options))) return fail(*refused);
 
   const Result<std::vector<SimResult>> results =
       simulate_all(*scenarios, {.trace = !options.trace_file.empty()});
