@@ -107,6 +107,22 @@ $ tidemark simulate demo-blocks --svg same -o ./same
 error: --svg: "same" is also the file of -o
   hint: give each output a file of its own
 [exit 2]
+$ tidemark simulate demo-blocks --strategy resident -o nosuch/x --svg nosuch/y
+nosuch/x: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
+nosuch/y: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
+[exit 2]
+$ printf 'id,lower,upper,size\na,0,2,4\n' > one.csv && tidemark pack one.csv -o same --svg same
+error: --svg: "same" is also the file of -o
+  hint: give each output a file of its own
+[exit 2]
+$ tidemark pack one.csv -o nosuch/x --svg nosuch/y
+nosuch/x: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
+nosuch/y: error: cannot write: No such file or directory
+  hint: name a file in a folder that exists, is writable and has space
+[exit 2]
 $ tidemark plan demo-blocks,demo-layers --show units
 error: --show: shows one plan, but the settings list several
   hint: give one value to each setting
