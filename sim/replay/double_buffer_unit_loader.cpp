@@ -1,9 +1,9 @@
 #include <array>
 #include <future>
 #include <optional>
-#include <utility>
 
 #include "planner/base/check.h"
+#include "sim/replay/reading_thread.h"
 #include "sim/replay/unit_loader.h"
 
 namespace tidemark {
@@ -46,8 +46,8 @@ class DoubleBufferLoader : public UnitLoader {
   struct Slot {
     UnitId unit{};
     LoadedPiece piece{};
-    std::shared_future<void> populated{};
-    std::future<void> reading{};  // last, so that it is waited for before the pages go
+    std::future<void> populated{};
+    std::future<void> reading{};
   };
 
   bool is_visited(UnitId unit, int64_t visit) const {
@@ -76,14 +76,10 @@ class DoubleBufferLoader : public UnitLoader {
       slot->unit = unit;
       const Interval<Bytes> extent = parts_.layout.extent(unit);
       slot->piece = pages_for(extent);
-      std::promise<void> populated;
-      slot->populated = populated.get_future().share();
-      slot->reading = std::async(std::launch::async, [this, extent, &pages = slot->piece.pages,
-                                                      populated = std::move(populated)]() mutable {
-        pages.populate();
-        populated.set_value();
-        read_piece(parts_.weights, extent, pages.bytes());
-      });
+      const Mapping& pages = slot->piece.pages;
+      slot->populated = reader_.run([&pages] { pages.populate(); });
+      slot->reading = reader_.run(
+          [this, extent, &pages] { read_piece(parts_.weights, extent, pages.bytes()); });
       bytes_read_ += parts_.layout.bytes(unit);
       return true;
     }
@@ -93,6 +89,7 @@ class DoubleBufferLoader : public UnitLoader {
   LoaderParts parts_;
   int64_t visits_;
   std::array<std::optional<Slot>, 2> slots_{};
+  ReadingThread reader_{};  // last, so that it is waited for before the pages go
 };
 
 }  // namespace
