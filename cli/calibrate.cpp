@@ -28,6 +28,7 @@ namespace {
 constexpr int64_t kLeastSize = int64_t{16} << 20;
 constexpr int64_t kMostSize = int64_t{64} << 30;
 constexpr int64_t kMostThreads = 1024;
+constexpr size_t kMostWarnings = 3;  // a line each
 
 Result<Bytes> parse_size(const std::string& text) {
   if (text.empty()) return Bytes{};
@@ -135,7 +136,15 @@ std::string rendered(const CalibrateCommand& command, const Calibration& calibra
 }
 
 void say_what_to_know(const Calibration& calibration) {
-  for (const std::string& line : wide_figures(calibration)) talk("warning: {}\n", line);
+  const std::vector<std::string> wide = wide_figures(calibration);
+  if (wide.size() > kMostWarnings) {
+    talk(
+        "warning: {} of {} figures are unsteady, their middle half spans over {:.0f} % of the "
+        "median: is the machine busy?\n",
+        wide.size(), figures_of(calibration).size(), kWideSpread * 100.0);
+  } else {
+    for (const std::string& line : wide) talk("warning: {}\n", line);
+  }
   for (const std::string& note : calibration.notes) talk("note: {}\n", note);
   talk("measured in {}\n", format_duration(calibration.took));
 }

@@ -1,6 +1,7 @@
 // The command line: flags in, one verb called, exit code out. This
 // file and the ones that add flags alone see CLI11.
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -423,6 +424,7 @@ int run(std::vector<std::string> arguments) {
 }  // namespace tidemark::cli
 
 int main(int argc, char** argv) {
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, and said
   try {
     return tidemark::cli::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {

@@ -19,12 +19,14 @@ namespace tidemark::cli {
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() {
-    if (shown_) talk("\r\x1b[K");
-  }
+  ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // Before something else is said.
+  void clear() const {
+    if (shown_) talk("\r\x1b[K");
+  }
   // At most ten times a second.
   void show(std::string_view stage, int64_t done, int64_t total) {
     const Clock::time_point now = Clock::now();

@@ -66,8 +66,26 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
     return one_error("--compare-time", "a run under --memory-limit is not timed",
                      "leave one of the two out");
   }
+  const bool has_times =
+      command.output.format == OutputFormat::kTable || command.output.format == OutputFormat::kJson;
+  if (command.compare_time && !has_times) {
+    return one_error("--compare-time", "csv and md have no place for the times",
+                     "leave --format out, or ask for json");
+  }
   if (command.compare_time) options.timed_runs = command.time_runs;
   return options;
+}
+
+void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>& scenarios) {
+  for (const std::string& idle : idle_settings(scenarios, command.compare_time)) {
+    talk("note: {}\n", idle);
+  }
+  if (!command.compare_time || scenarios.empty()) return;
+  for (const Setting& setting : scenarios.front().settings) {
+    if (setting.key != "device" || setting.origin != "default") continue;
+    talk("note: times are predicted for {}: calibrate this machine and give it as --device\n",
+         setting.value);
+  }
 }
 
 }  // namespace
@@ -115,17 +133,14 @@ int run_replay(const ReplayCommand& command) {
   if (!made) return fail(made.diagnostics());
   if (auto refused = unwritable(outputs)) return fail(*refused);
   ReplayOptions options = std::move(made).value();
-  if (!command.output.quiet) {
-    for (const std::string& idle : idle_settings(*scenarios, command.compare_time)) {
-      talk("note: {}\n", idle);
-    }
-  }
+  if (!command.output.quiet) say_what_to_know(command, *scenarios);
   ProgressLine line(command.output.quiet);
   options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
     line.show(stage, done, total);
   };
   catch_interrupts();
   const Result<ReplayOutcome> outcome = replay(*scenarios, options);
+  line.clear();
   if (!outcome) return fail(outcome.diagnostics());
   if (outcome->interrupted) {
     if (!command.output.quiet) talk("interrupted; the scratch files are gone\n");

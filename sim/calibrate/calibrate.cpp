@@ -95,6 +95,8 @@ class Calibrator {
       const int64_t left = file_size(options_).count() - file_.size();
       file_.append(
           std::span(piece).first(static_cast<size_t>(std::min<int64_t>(left, std::ssize(piece)))));
+      const bool is_much = file_.size() % (64_MiB).count() == 0;
+      if (is_much) file_.settle();  // a stop need not wait for all of it
     }
     file_.settle();
     return true;
@@ -163,9 +165,16 @@ Result<CalibrateOutcome> calibrate(const CalibrateOptions& options) {
                       format_bytes(Bytes::of(room)), format_bytes(Bytes::of(needed))),
           "name another folder, or a smaller --size");
     }
+    const Bytes least = options.quick ? 256_MiB : 512_MiB;
+    if (const Bytes memory = available_memory().value_or(least); memory < least) {
+      return one_error("calibrate",
+                       fmt::format("{} of memory are available, {} are needed",
+                                   format_bytes(memory), format_bytes(least)),
+                       "end other programs, or raise the limit of the control group");
+    }
     return Calibrator(options).run();
   } catch (const std::system_error& failed) {
-    return one_error("calibrate", failed.what(), "the scratch folder is --scratch, or TMPDIR");
+    return one_error("calibrate", failed.what(), hint_of(failed));
   }
 }
 

@@ -60,9 +60,8 @@ class Taker {
     const BytesPerSecond fresh = *result_.device.fresh_memory;
     if (slow.count() > fresh.count() / 2) return;
     result_.notes.push_back(
-        fmt::format("fresh_memory is of memory that was in use a moment before; what nobody has "
-                    "used makes {}: for "
-                    "a load into that, state it as fresh_memory, and {} as reused_memory",
+        fmt::format("memory that nobody used for a while is slower to take; to predict a load into "
+                    "such: fresh_memory: {}, reused_memory: {}",
                     format_bandwidth(slow), format_bandwidth(fresh)));
   }
 

@@ -136,7 +136,9 @@ class Writer {
 
   void ops() {
     if (calibration_.ops.empty()) return;
-    out_ += "op_rates:  # one thread; spreads are of the largest size, all its time by its rate\n";
+    out_ +=
+        "op_rates:  # one thread; behind each what its largest size made, with output and "
+        "overhead\n";
     for (const MeasuredOp& op : calibration_.ops) {
       std::string entry = fmt::format("op: {}, tokens: {}, rate: {}", name_of(op.rate.kind),
                                       op.rate.tokens, exact_text(op.rate.rate));

@@ -99,8 +99,7 @@ Result<ReplayOutcome> replay(std::span<const Scenario> scenarios, const ReplayOp
   } catch (const BadWeights& bad) {
     return bad.problems();
   } catch (const std::system_error& failed) {
-    return one_error("replay", failed.what(),
-                     "the scratch folder is that of --scratch, or of TMPDIR");
+    return one_error("replay", failed.what(), hint_of(failed));
   } catch (const std::overflow_error&) {
     return one_error("replay", "sizes leave the 63-bit range",
                      "is a dimension, the context or a batch size a slip?");

@@ -102,4 +102,14 @@ int64_t free_space(const std::filesystem::path& folder) {
   return checked_mul(static_cast<int64_t>(answer.f_bavail), static_cast<int64_t>(answer.f_frsize));
 }
 
+std::string hint_of(const std::system_error& failed) {
+  if (failed.code() == std::errc::not_enough_memory) {
+    return "memory is short here: is there a limit on this process?";
+  }
+  if (failed.code() == std::errc::resource_unavailable_try_again) {
+    return "no thread is to be had: is there a limit on processes?";
+  }
+  return "the scratch folder is that of --scratch, or of TMPDIR";
+}
+
 }  // namespace tidemark

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <system_error>
 
 namespace tidemark {
 
@@ -45,5 +47,8 @@ std::filesystem::path scratch_parent();
 // What an ordinary user may still write there. Throws std::system_error when there is no such
 // folder.
 int64_t free_space(const std::filesystem::path& folder);
+
+// What to do about a failure of this or of memory, for people.
+std::string hint_of(const std::system_error& failed);
 
 }  // namespace tidemark

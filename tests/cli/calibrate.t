@@ -57,7 +57,7 @@ nowhere/me.yaml: error: cannot write: No such file or directory
 [exit 2]
 $ tidemark calibrate --scratch nowhere --quick
 error: calibrate: cannot use nowhere: No such file or directory
-  hint: the scratch folder is --scratch, or TMPDIR
+  hint: the scratch folder is that of --scratch, or of TMPDIR
 [exit 2]
 
 # An interrupt leaves nothing behind.

@@ -51,6 +51,15 @@ error: --compare-time: a run under --memory-limit is not timed
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 --memory-limit 256KiB --quiet | grep Failed
 Failed     resident: ... before its first step, while starting...
 
+# Times have a place in text and JSON; without a device named they are those of the default one.
+
+$ tidemark replay minicpm-2b --compare-time --format csv
+error: --compare-time: csv and md have no place for the times
+  hint: leave --format out, or ask for json
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --strategy resident --compare-time --time-runs 1 2>&1 > times.txt | cat
+note: times are predicted for galaxy-s23: calibrate this machine and give it as --device
+
 # What it cannot write it says before it works.
 $ mkdir folder
 $ tidemark replay minicpm-2b -o folder --svg nowhere/curves.svg
