@@ -152,7 +152,8 @@ void add_device(CanonicalText& text, const DeviceSpec& device) {
   const auto& [name, description, source, ram_total, app_available, app_hard_limit,
                memory_bandwidth, flash_read, flash_latency, storage, compute, compute_rates,
                op_overhead, cores, page_size, page_fault, cached_read, mapped_read, fresh_memory,
-               reused_memory, op_rates, isa, os, swap, zram, energy, accelerator, estimates] = device;
+               reused_memory, op_rates, isa, os, swap, zram, energy, accelerator, estimates] =
+      device;
   text.add("device.ram_total", ram_total);
   text.add("device.app_available", app_available);
   if (app_hard_limit) text.add("device.app_hard_limit", *app_hard_limit);
