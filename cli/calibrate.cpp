@@ -158,7 +158,7 @@ void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
                   "Folder of the scratch file: on the storage to measure [TMPDIR, or /tmp]")
       ->option_text("DIR")
       ->check(stated());
-  verb.add_option("--size", command.size, "Size of the scratch file [1 GiB; 128 MiB with --quick]")
+  verb.add_option("--size", command.size, "Size of the scratch file [3 GiB; 128 MiB with --quick]")
       ->option_text("SIZE")
       ->check(stated());
   verb.add_option("--repeat", command.repeats,

@@ -23,7 +23,7 @@ constexpr Duration kQuickPatience = Duration::s(10);
 
 Bytes file_size(const CalibrateOptions& options) {
   if (options.size > Bytes{}) return whole_pages(options.size);
-  return options.quick ? 128_MiB : 1_GiB;
+  return options.quick ? 128_MiB : 3_GiB;  // as large as a model
 }
 
 class Calibrator {

@@ -19,7 +19,7 @@ namespace tidemark {
 
 struct CalibrateOptions {
   std::filesystem::path scratch{};  // folder for the scratch file; must exist
-  Bytes size{};                     // of that file; 0 = 1 GiB, or 128 MiB when quick
+  Bytes size{};                     // of that file; 0 = 3 GiB, or 128 MiB when quick
   int repeats = 0;                  // rounds; 0 = 15, or 7 when quick
   std::vector<int> threads{};       // for what is measured by threads; empty = 1 and all cores
   bool quick = false;

@@ -97,6 +97,9 @@ class FreshMemory {
   Pages small_;
 };
 
+// Pieces that are measured one after the other lie so many apart: all over the file.
+constexpr int64_t kStride = 7;
+
 // A piece of the file at a time in the page cache: it comes, is used there in two ways, and goes
 // when the next one comes.
 class FilePieces {
@@ -118,7 +121,9 @@ class FilePieces {
   double mapped_read() {
     const MappedWeights mapped(file_, false);  // drops the piece before
     { const Mapping given_back(size_ * 2, Fault::kNow); }
-    at_ = at_ + 2 * size_.count() > file_.size() ? 0 : at_ + size_.count();
+    const int64_t pieces = file_.size() / size_.count();
+    at_ = next_ % pieces * size_.count();
+    next_ += kStride;
     const Interval<Bytes> range{Bytes::of(at_), Bytes::of(at_) + size_};
     const double ns = rounds_.ns_of([&] {
       mapped.ask_for(range);
@@ -150,6 +155,7 @@ class FilePieces {
   const ScratchFile& file_;
   Bytes size_;
   int64_t at_ = 0;
+  int64_t next_ = 0;
   std::vector<std::byte> buffer_;
 };
 

@@ -42,6 +42,13 @@ TEST(ReadingThreadTest, WhatHasNotBegunIsDropped) {
   std::promise<void> begun;
   std::promise<void> go_on;
   std::atomic<bool> was_done{false};
+  // Lets the first job end when the reader has been told to stop.
+  const std::shared_future<void> begun_too = begun.get_future().share();
+  std::jthread later([&] {
+    begun_too.wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    go_on.set_value();
+  });
   {
     ReadingThread reader;
     const std::future<void> first = reader.run([&] {
@@ -49,11 +56,7 @@ TEST(ReadingThreadTest, WhatHasNotBegunIsDropped) {
       go_on.get_future().wait();
     });
     never = reader.run([&] { was_done = true; });
-    begun.get_future().wait();
-    std::jthread later([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      go_on.set_value();
-    });
+    begun_too.wait();  // the reader goes while its first job is at work
   }
   EXPECT_THROW(never.get(), std::future_error);
   EXPECT_FALSE(was_done);
