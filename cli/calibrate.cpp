@@ -1,7 +1,6 @@
 #include "calibrate.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,11 +11,11 @@
 #include <vector>
 
 #include "interrupt.h"
-#include "planner/base/check.h"
 #include "planner/base/units.h"
 #include "planner/config/load.h"
 #include "planner/config/load_common.h"
 #include "planner/report/report.h"
+#include "progress_line.h"
 #include "sim/calibrate/calibrate.h"
 #include "sim/calibrate/device_yaml.h"
 #include "sim/replay/scratch_file.h"
@@ -70,28 +69,10 @@ Result<std::vector<int>> parse_threads(const std::string& text) {
   return threads;
 }
 
-// On a terminal only, written over itself.
-void show(std::string_view stage, int64_t done, int64_t total) {
-  talk("\r\x1b[K[{}/{}] {}", done, total, stage);
-  std::fflush(stderr);
-}
-
 // The device file must say what was measured, or the next verb would find out.
 Diagnostics faults_of(const std::string& yaml) {
   const Result<DeviceSpec> read = parse_device("calibrated", yaml);
   return read ? Diagnostics{} : read.diagnostics();
-}
-
-// In the order of listing_of().
-std::vector<Figure> figures_of(const Calibration& calibration) {
-  std::vector<Figure> figures;
-  for (const auto& [key, figure] : calibration.figures) figures.push_back(figure);
-  for (const ThreadFigure& each : calibration.by_threads) figures.push_back(each.figure);
-  for (const MeasuredPoint& point : calibration.storage) {
-    figures.push_back({point.spread, Unit::kBytesPerSecond});
-  }
-  for (const MeasuredOp& op : calibration.ops) figures.push_back({op.spread, Unit::kOpsPerSecond});
-  return figures;
 }
 
 std::string_view name_of(Unit unit) {
@@ -108,19 +89,15 @@ std::string_view name_of(Unit unit) {
 
 // Whole units, and the spread as a ratio. Names are this program's own and need no escapes.
 std::string to_json(const Calibration& calibration) {
-  const Listing listing = listing_of(calibration);
-  const std::vector<Figure> figures = figures_of(calibration);
-  check(figures.size() == listing.rows.size(), "a row a figure");
   std::string rows;
-  for (size_t i = 0; i < figures.size(); ++i) {
-    const Spread& spread = figures[i].spread;
+  for (const auto& [name, figure] : all_figures(calibration)) {
+    const Spread& spread = figure.spread;
     rows += fmt::format(
         "{}    {{\"what\": \"{}\", \"unit\": \"{}\", \"mean\": {}, \"median\": {}, \"least\": {}, "
-        "\"most\": {}, "
-        "\"spread\": {:.4f}, \"repeats\": {}}}",
-        i > 0 ? ",\n" : "", listing.rows[i].front(), name_of(figures[i].unit),
-        std::llround(spread.mean), std::llround(spread.median), std::llround(spread.least),
-        std::llround(spread.most), width(spread), spread.count);
+        "\"most\": {}, \"spread\": {:.4f}, \"repeats\": {}}}",
+        rows.empty() ? "" : ",\n", name, name_of(figure.unit), std::llround(spread.mean),
+        std::llround(spread.median), std::llround(spread.least), std::llround(spread.most),
+        width(spread), spread.count);
   }
   return fmt::format(
       "{{\n  \"schema\": \"tidemark.calibration/1\",\n  \"tool_version\": \"{}\",\n"
@@ -141,7 +118,7 @@ void say_what_to_know(const Calibration& calibration) {
     talk(
         "warning: {} of {} figures are unsteady, their middle half spans over {:.0f} % of the "
         "median: is the machine busy?\n",
-        wide.size(), figures_of(calibration).size(), kWideSpread * 100.0);
+        wide.size(), all_figures(calibration).size(), kWideSpread * 100.0);
   } else {
     for (const std::string& line : wide) talk("warning: {}\n", line);
   }
@@ -190,7 +167,7 @@ int run_calibrate(const CalibrateCommand& command) {
   const Result<std::vector<int>> threads = parse_threads(command.threads);
   if (!threads) return fail(threads.diagnostics());
   if (auto refused = unwritable({{"-o", command.output.file}})) return fail(*refused);
-  const bool shows = !command.output.quiet && ::isatty(STDERR_FILENO) == 1;
+  ProgressLine line(command.output.quiet);
   CalibrateOptions options{.scratch = command.scratch.empty()
                                           ? scratch_parent()
                                           : std::filesystem::path(command.scratch),
@@ -198,11 +175,12 @@ int run_calibrate(const CalibrateCommand& command) {
                            .repeats = command.repeats,
                            .threads = *threads,
                            .quick = command.quick,
+                           .progress = [&line](std::string_view stage, int64_t round,
+                                               int64_t rounds) { line.show(stage, round, rounds); },
                            .stop = &stop_asked};
-  if (shows) options.progress = show;
   catch_interrupts();
   Result<CalibrateOutcome> outcome = calibrate(options);
-  if (shows) talk("\r\x1b[K");
+  line.clear();
   if (!outcome) return fail(outcome.diagnostics());
   if (outcome->interrupted) {
     if (!command.output.quiet) talk("interrupted; the scratch file is gone\n");

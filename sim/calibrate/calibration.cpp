@@ -142,19 +142,28 @@ void take_figures(const AllProbes& probes, Calibration& calibration) {
   taker.take_ops(probes.kernels);
 }
 
-std::vector<std::string> wide_figures(const Calibration& calibration) {
-  std::vector<std::string> lines;
-  const auto look = [&](const std::string& what, const Spread& spread) {
-    if (width(spread) > kWideSpread) lines.push_back(too_wide(what, spread));
-  };
-  for (const auto& [key, figure] : calibration.figures) look(key, figure.spread);
+std::vector<NamedFigure> all_figures(const Calibration& calibration) {
+  std::vector<NamedFigure> all;
+  for (const auto& [key, figure] : calibration.figures) all.push_back({key, figure});
+  for (const ThreadFigure& each : calibration.by_threads) {
+    all.push_back({fmt::format("{}, {} threads", each.what, each.threads), each.figure});
+  }
   for (const MeasuredPoint& measured : calibration.storage) {
-    look(fmt::format("storage, {} {} x {}", name_of(measured.point.order), measured.point.depth,
-                     format_bytes(measured.point.request)),
-         measured.spread);
+    all.push_back({fmt::format("{} {} x {}", name_of(measured.point.order), measured.point.depth,
+                               format_bytes(measured.point.request)),
+                   {measured.spread, Unit::kBytesPerSecond}});
   }
   for (const MeasuredOp& op : calibration.ops) {
-    look(fmt::format("{} of {} tokens", name_of(op.rate.kind), op.rate.tokens), op.spread);
+    all.push_back({fmt::format("{}, {} tokens", name_of(op.rate.kind), op.rate.tokens),
+                   {op.spread, Unit::kOpsPerSecond}});
+  }
+  return all;
+}
+
+std::vector<std::string> wide_figures(const Calibration& calibration) {
+  std::vector<std::string> lines;
+  for (const auto& [name, figure] : all_figures(calibration)) {
+    if (width(figure.spread) > kWideSpread) lines.push_back(too_wide(name, figure.spread));
   }
   return lines;
 }

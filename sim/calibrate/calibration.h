@@ -36,8 +36,16 @@ struct Calibration {
   Duration took{};
 };
 
-// What is too wide to be trusted: "matmul of 16 tokens: a quarter of the repeats ...". Empty = all
-// is well.
+// Every figure, as `memory_bandwidth`, `memory_bandwidth, 2 threads`, `random 8 x 4.00 KiB`,
+// `matmul, 16 tokens`.
+struct NamedFigure {
+  std::string name{};
+  Figure figure{};
+};
+std::vector<NamedFigure> all_figures(const Calibration& calibration);
+
+// What is too wide to be trusted: "matmul, 16 tokens: the middle half of 15 repeats ...". Empty =
+// all is well.
 std::vector<std::string> wide_figures(const Calibration& calibration);
 
 // A figure that was measured with several numbers of threads.

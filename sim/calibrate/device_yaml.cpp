@@ -171,26 +171,12 @@ std::string to_yaml(const Calibration& calibration) { return Writer(calibration)
 
 Listing listing_of(const Calibration& calibration) {
   Listing listing{.columns = {"what", "mean", "median", "least", "most", "spread", "repeats"}};
-  const auto add = [&](std::string what, const Figure& figure) {
+  for (const auto& [name, figure] : all_figures(calibration)) {
     const Spread& spread = figure.spread;
     listing.rows.push_back(
-        {std::move(what), short_text(spread.mean, figure.unit),
-         short_text(spread.median, figure.unit), short_text(spread.least, figure.unit),
-         short_text(spread.most, figure.unit), fmt::format("{:.0f} %", width(spread) * 100.0),
-         std::to_string(spread.count)});
-  };
-  for (const auto& [key, figure] : calibration.figures) add(key, figure);
-  for (const ThreadFigure& each : calibration.by_threads) {
-    add(fmt::format("{}, {} threads", each.what, each.threads), each.figure);
-  }
-  for (const MeasuredPoint& measured : calibration.storage) {
-    add(fmt::format("{} {} x {}", name_of(measured.point.order), measured.point.depth,
-                    format_bytes(measured.point.request)),
-        {measured.spread, Unit::kBytesPerSecond});
-  }
-  for (const MeasuredOp& op : calibration.ops) {
-    add(fmt::format("{}, {} tokens", name_of(op.rate.kind), op.rate.tokens),
-        {op.spread, Unit::kOpsPerSecond});
+        {name, short_text(spread.mean, figure.unit), short_text(spread.median, figure.unit),
+         short_text(spread.least, figure.unit), short_text(spread.most, figure.unit),
+         fmt::format("{:.0f} %", width(spread) * 100.0), std::to_string(spread.count)});
   }
   return listing;
 }

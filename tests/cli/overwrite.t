@@ -1,18 +1,6 @@
 No command writes over what it reads: whatever the two are called, the file stays; exit code 2.
 
-$ cat > tiny.yaml <<'END'
-> schema: model/1
-> name: tiny
-> architecture: llama
-> source: made up
-> n_layer: 1
-> n_embd: 64
-> n_head: 2
-> n_ff: 96
-> n_vocab: 100
-> tied_embeddings: true
-> dtype: f16
-> END
+$ cp $SOURCE/tests/cli/tiny.yaml .
 $ tidemark export ./tiny.yaml -o v.gguf --quiet && cp v.gguf before.gguf
 $ tidemark export v.gguf --quant Q8_0 -o ./v.gguf
 error: -o: "./v.gguf" belongs to MODEL "v.gguf", which this command reads

@@ -125,19 +125,7 @@ a.weight,int8,198
 b.weight,int8,198
 
 # A sparse GGUF file holds zeros, which every format keeps.
-$ cat > tiny.yaml <<'END'
-> schema: model/1
-> name: tiny
-> architecture: llama
-> source: made up
-> n_layer: 1
-> n_embd: 64
-> n_head: 2
-> n_ff: 96
-> n_vocab: 100
-> tied_embeddings: true
-> dtype: f16
-> END
+$ cp $SOURCE/tests/cli/tiny.yaml .
 $ tidemark export ./tiny.yaml --quant F16 -o tiny.gguf --quiet && tidemark quant tiny.gguf --to int8 --top 1
 Quantization of tiny.gguf
 

@@ -115,19 +115,7 @@ $ TMPDIR=scratch timeout --preserve-status --signal INT 1 tidemark replay minicp
 $ ls -A scratch
 
 # Weights that are no numbers prove nothing: they are counted, and the scratch file is gone.
-$ cat > tiny.yaml <<'END'
-> schema: model/1
-> name: tiny
-> architecture: llama
-> source: made up
-> n_layer: 1
-> n_embd: 64
-> n_head: 2
-> n_ff: 96
-> n_vocab: 100
-> tied_embeddings: true
-> dtype: f16
-> END
+$ cp $SOURCE/tests/cli/tiny.yaml .
 $ tidemark export ./tiny.yaml -o tiny.safetensors --quiet
 $ python3 -c "import json, struct; file = open('tiny.safetensors', 'r+b'); size, = struct.unpack('<Q', file.read(8)); begin = json.loads(file.read(size))['blk.0.ffn_up.weight']['data_offsets'][0]; file.seek(8 + size + begin); file.write(struct.pack('<3e', float('nan'), 1, float('-inf')))"
 $ TMPDIR=scratch tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors
