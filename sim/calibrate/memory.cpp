@@ -14,6 +14,7 @@
 
 #include "sim/replay/mapped_weights.h"
 #include "sim/replay/mapping.h"
+#include "sim/replay/resident.h"
 
 namespace tidemark {
 namespace {
@@ -97,15 +98,15 @@ class FreshMemory {
   Pages small_;
 };
 
-// Pieces that are measured one after the other lie so many apart: all over the file.
-constexpr int64_t kStride = 7;
+constexpr int kPassEvery = 3;  // rounds: it takes seconds
 
-// A piece of the file at a time in the page cache: it comes, is used there in two ways, and goes
-// when the next one comes.
-class FilePieces {
+// A mapped file read as a replay reads its weights: unit after unit is asked for and touched, into
+// memory that was just given back, and stays. A piece of the file alone takes up to a quarter
+// longer a byte than all of it.
+class MappedPass {
  public:
-  FilePieces(const Rounds& rounds, const ScratchFile& file, Bytes size)
-      : rounds_(rounds), file_(file), size_(size), buffer_(size_t{1} << 20) {}
+  MappedPass(const Rounds& rounds, const ScratchFile& file, Bytes unit)
+      : rounds_(rounds), file_(file), unit_(unit) {}
 
   // Does the page cache let go of what it holds?
   bool can_begin_cold() const {
@@ -118,21 +119,44 @@ class FilePieces {
     }
   }
 
-  double mapped_read() {
-    const MappedWeights mapped(file_, false);  // drops the piece before
-    { const Mapping given_back(size_ * 2, Fault::kNow); }
-    const int64_t pieces = file_.size() / size_.count();
-    at_ = next_ % pieces * size_.count();
-    next_ += kStride;
-    const Interval<Bytes> range{Bytes::of(at_), Bytes::of(at_) + size_};
+  // Nanoseconds of a byte. Ends after a unit when stopped.
+  double read() const {
+    const Bytes whole = Bytes::of(file_.size());
+    const Bytes end = std::min(whole, std::max(unit_, available_memory().value_or(whole) / 2));
+    take_and_give_back(end + end / 2);
+    const MappedWeights mapped(file_, false);
+    Bytes done;
     const double ns = rounds_.ns_of([&] {
-      mapped.ask_for(range);
-      mapped.touch(range);
+      while (done < end && !rounds_.stopped()) {
+        const Interval<Bytes> unit{done, std::min(end, done + unit_)};
+        mapped.ask_for(unit);
+        mapped.touch(unit);
+        done = unit.upper;
+      }
     });
-    return ns_a_byte(size_, ns);
+    return ns_a_byte(std::max(done, Bytes::of(1)), ns);
   }
 
+ private:
+  const Rounds& rounds_;
+  const ScratchFile& file_;
+  Bytes unit_;
+};
+
+// Pieces that are measured one after the other lie so many apart: all over the file.
+constexpr int64_t kStride = 7;
+
+// A piece of the file at a time in the page cache: it comes, is used there in two ways, and goes
+// when the next one comes.
+class FilePieces {
+ public:
+  FilePieces(const Rounds& rounds, const ScratchFile& file, Bytes size)
+      : rounds_(rounds), file_(file), size_(size), buffer_(size_t{1} << 20) {}
+
   double mapped_fault() {
+    file_.forget(at_, size_.count());
+    at_ = next_ % (file_.size() / size_.count()) * size_.count();
+    next_ += kStride;
     read();  // into the page cache
     const Pages pages(size_, file_.descriptor(), at_);
     pages.advise(MADV_RANDOM);
@@ -163,12 +187,14 @@ class FilePieces {
 
 MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, Bytes piece) {
   const auto memory = std::make_shared<FreshMemory>(rounds, piece);
+  const auto pass = std::make_shared<MappedPass>(rounds, file, piece);
   const auto pieces = std::make_shared<FilePieces>(rounds, file, piece);
   MemoryProbes probes;
   probes.fresh_memory = &rounds.add("fresh memory", [memory] { return memory->fresh(); });
   probes.anonymous_fault = &rounds.add("page faults", [memory] { return memory->fault(); });
-  if (pieces->can_begin_cold()) {
-    probes.mapped_read = &rounds.add("mapped file", [pieces] { return pieces->mapped_read(); });
+  if (pass->can_begin_cold()) {
+    probes.mapped_read = &rounds.add(
+        "mapped file", [pass] { return pass->read(); }, kPassEvery);
   }
   probes.mapped_fault =
       &rounds.add("faults of a mapped file", [pieces] { return pieces->mapped_fault(); });

@@ -3,11 +3,10 @@
 //   bandwidth       a buffer that no cache holds, read from front to back
 //   fresh_memory    anonymous pages made as a replay makes those it reads weights into, a moment
 //                   after as much was given back
-//   mapped_read     the next piece of a mapped file touched from front to back, nothing of it in
-//   the
-//                   page cache
-//   page_fault      the first touch of a page that needs no read: of that piece once more, and of a
-//                   fresh anonymous page
+//   mapped_read     the whole file mapped and touched from front to back, nothing of it in the page
+//                   cache; every third round
+//   page_fault      the first touch of a page that needs no read: of the next piece of that file,
+//                   and of a fresh anonymous page
 //   cached_read     read() of that piece, into memory that is there
 #pragma once
 

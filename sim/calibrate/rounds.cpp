@@ -40,8 +40,10 @@ std::function<double()> Rounds::timed(std::function<void()> work) const {
   };
 }
 
-const Probe& Rounds::add(std::string stage, std::function<double()> measure) {
-  return probes_.emplace_back(Probe{.stage = std::move(stage), .measure = std::move(measure)});
+const Probe& Rounds::add(std::string stage, std::function<double()> measure, int every) {
+  check(every >= 1, "something is measured");
+  return probes_.emplace_back(
+      Probe{.stage = std::move(stage), .measure = std::move(measure), .every = every});
 }
 
 void Rounds::run() {
@@ -50,6 +52,7 @@ void Rounds::run() {
     if (made_ >= options_.fewest && now() - begin > options_.patience) return;
     for (Probe& probe : probes_) {
       if (stopped()) return;
+      if (made_ % probe.every != 0) continue;
       if (options_.on_measure) options_.on_measure(probe.stage, made_);
       probe.values.push_back(probe.measure());
     }

@@ -1,4 +1,5 @@
-// How calibration measures: every figure once a round, round after round.
+// How calibration measures: every figure once a round, round after round; what takes long, every
+// few rounds.
 //
 //   round 0   product of 1 token | ... | storage, 4 KiB | ... | fresh memory | ...
 //   round 1   product of 1 token | ...
@@ -24,7 +25,8 @@ namespace tidemark {
 struct Probe {
   std::string stage{};                // what is measured, for people
   std::function<double()> measure{};  // nanoseconds: of a call, of a byte, ...
-  std::vector<double> values{};       // one a round
+  int every = 1;                      // so many rounds; the first has it
+  std::vector<double> values{};       // one for each time
 
   Spread spread() const { return spread_of(values); }
 };
@@ -53,7 +55,7 @@ class Rounds {
   std::function<double()> timed(std::function<void()> work) const;
 
   // Measured in the order of adding. Stays where it is as long as these rounds.
-  const Probe& add(std::string stage, std::function<double()> measure);
+  const Probe& add(std::string stage, std::function<double()> measure, int every = 1);
   // Once. Ends early when stopped: some probes then have no value.
   void run();
   int made() const { return made_; }

@@ -141,4 +141,9 @@ std::optional<Bytes> available_memory() {
   return std::min(*of_machine, *of_groups);
 }
 
+void take_and_give_back(Bytes size) {
+  const Bytes most = available_memory().value_or(size) / 4 * 3;
+  const Mapping pages(std::min(size, most), Fault::kNow);
+}
+
 }  // namespace tidemark

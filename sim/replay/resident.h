@@ -51,4 +51,8 @@ std::optional<Bytes> process_peak();  // VmHWM
 // What could be used without swapping, by /proc/meminfo and the limits of control groups.
 std::optional<Bytes> available_memory();
 
+// Takes `size`, or three quarters of what there is, and gives it back: what is made next comes from
+// there and not, in a virtual machine, from its host, which gets back what nobody uses for a while.
+void take_and_give_back(Bytes size);
+
 }  // namespace tidemark

@@ -1,8 +1,5 @@
 #include "sim/replay/timed_run.h"
 
-#include <algorithm>
-
-#include "sim/replay/mapping.h"
 #include "sim/replay/resident.h"
 #include "sim/replay/run_model.h"
 #include "sim/replay/tensor_memory.h"
@@ -20,15 +17,10 @@ class Timekeeper : public RunObserver {
   std::vector<Duration> steps{};
 };
 
-void take_and_give_back(Bytes held) {
-  const Bytes most = available_memory().value_or(held) / 4 * 3;
-  const Mapping pages(std::min(held + held / 2, most), Fault::kNow);
-}
-
 }  // namespace
 
 std::optional<TimedRun> timed_run(const TimedParts& parts) {
-  take_and_give_back(parts.held);
+  take_and_give_back(parts.held + parts.held / 2);
   const UnitLayout layout(parts.plan);
   const Itinerary itinerary = itinerary_of(parts.plan, parts.passes);
   const ArenaLayout arena = planned_layout(parts.plan);

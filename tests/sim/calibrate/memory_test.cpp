@@ -15,8 +15,9 @@ void fill(ScratchFile& file, Bytes size) {
   file.settle();
 }
 
-// More rounds than the file has pieces: it begins again.
-TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
+// More rounds than the file has pieces: it begins again. The whole file is mapped in rounds 0
+// and 3.
+TEST(MemoryTest, EveryFigureIsMeasuredOverTheRounds) {
   ScratchFile file(::testing::TempDir());
   fill(file, kMiB * 2);
   Rounds rounds({.count = 5});
@@ -25,7 +26,7 @@ TEST(MemoryTest, EveryFigureIsMeasuredEachRound) {
   for (const Probe* probe : {probes.fresh_memory, probes.mapped_read, probes.mapped_fault,
                              probes.anonymous_fault, probes.cached_read}) {
     if (probe == nullptr) continue;  // the folder keeps files in memory
-    EXPECT_EQ(probe->values.size(), 5U) << probe->stage;
+    EXPECT_EQ(probe->values.size(), probe == probes.mapped_read ? 2U : 5U) << probe->stage;
     EXPECT_GT(probe->spread().least, 0.0) << probe->stage;
   }
 }

@@ -36,6 +36,22 @@ TEST_F(RoundsTest, EachRoundMeasuresEveryProbeInOrder) {
   EXPECT_EQ(rounds.made(), 2);
 }
 
+TEST_F(RoundsTest, WhatTakesLongIsMeasuredEveryFewRounds) {
+  RoundsOptions wanted = options();
+  std::string stages;
+  wanted.on_measure = [&](std::string_view stage, int round) {
+    stages += std::string(stage) + std::to_string(round) + " ";
+  };
+  Rounds rounds(wanted);
+  const Probe& each = rounds.add("each", [] { return 1.0; });
+  const Probe& third = rounds.add(
+      "third", [] { return 1.0; }, 3);
+  rounds.run();
+  EXPECT_EQ(stages, "each0 third0 each1 each2 each3 third3 each4 ");
+  EXPECT_EQ(each.values.size(), 5U);
+  EXPECT_EQ(third.values.size(), 2U);
+}
+
 TEST_F(RoundsTest, ShortWorkIsDoneOftenEnoughForTheClock) {
   Rounds rounds(options());
   int64_t calls = 0;
