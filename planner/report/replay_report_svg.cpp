@@ -14,7 +14,7 @@
 #include "planner/base/units.h"
 #include "planner/report/chart_scale.h"
 #include "planner/report/escape.h"
-#include "planner/report/replay_report.h"
+#include "planner/report/replay_labels.h"
 #include "planner/report/svg.h"
 
 namespace tidemark {
@@ -113,7 +113,7 @@ std::string axes(const Plot& plot) {
   return out;
 }
 
-std::string heading(const ReplayReport& report, double y) {
+std::string heading(const ReplayReport& report, const std::string& name, double y) {
   const bool good = passed(report);
   const std::string outcome = report.end != ReplayEnd::kCompleted
                                   ? std::string(name_of(report.end))
@@ -125,12 +125,12 @@ std::string heading(const ReplayReport& report, double y) {
       "<text x=\"{}\" y=\"{}\" font-size=\"12\"><tspan font-size=\"14\" font-weight=\"bold\" "
       "fill=\"{}\">{}</tspan><tspan dx=\"12\" font-weight=\"bold\" fill=\"{}\">{}</tspan><tspan "
       "dx=\"12\" fill=\"{}\">{}</tspan></text>\n",
-      svg::px(kLeft), svg::px(y), kInk, xml_text(one_line(report.strategy)),
-      good ? kGoodColor : kLimitColor, xml_text(outcome), kFaint, xml_text(facts));
+      svg::px(kLeft), svg::px(y), kInk, xml_text(name), good ? kGoodColor : kLimitColor,
+      xml_text(outcome), kFaint, xml_text(facts));
 }
 
-std::string panel(const ReplayReport& report, const Plot& plot) {
-  std::string out = heading(report, plot.top - 10) + axes(plot);
+std::string panel(const ReplayReport& report, const std::string& name, const Plot& plot) {
+  std::string out = heading(report, name, plot.top - 10) + axes(plot);
   const std::vector<Column> columns = columns_of(report, plot.steps);
   if (!columns.empty()) {
     out += svg::step_area(edge(columns, plot, &Column::predicted), edge(columns, plot, nullptr),
@@ -146,8 +146,10 @@ std::string panel(const ReplayReport& report, const Plot& plot) {
   return out;
 }
 
-std::string head(std::span<const ReplayReport> reports) {
-  const std::string title = one_line("Replay of " + reports.front().model.name);
+std::string head(std::span<const ReplayReport> reports, std::span<const std::string> keys) {
+  const bool is_of_one = std::ranges::find(keys, "model") == keys.end();
+  const std::string title =
+      is_of_one ? one_line("Replay of " + reports.front().model.name) : "Replays";
   std::string out = "<title>" + xml_text(title) + "</title>\n";
   out += svg::text({kLeft, 32}, svg::fitted(title, 19, kRight - kLeft), {.size = 19, .bold = true});
   out +=
@@ -176,13 +178,15 @@ std::string to_svg(std::span<const ReplayReport> reports) {
     highest = std::max({highest, report.predicted_peak, report.measured_peak});
     steps = std::max(steps, report.planned_steps);
   }
-  out += head(reports);
+  const std::vector<std::string> keys = label_keys(reports);
+  out += head(reports, keys);
   for (size_t i = 0; i < reports.size(); ++i) {
     const double top = kPanelTop + panel_height * static_cast<double>(i) + kHeadingHeight;
-    out += panel(reports[i], {.top = top,
-                              .bottom = top + plot_height,
-                              .steps = steps,
-                              .highest = highest + highest / 12});
+    out += panel(reports[i], row_name(reports[i], keys),
+                 {.top = top,
+                  .bottom = top + plot_height,
+                  .steps = steps,
+                  .highest = highest + highest / 12});
   }
   return out + "</svg>\n";
 }

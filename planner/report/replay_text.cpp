@@ -5,7 +5,7 @@
 
 #include "planner/base/units.h"
 #include "planner/report/escape.h"
-#include "planner/report/parts.h"
+#include "planner/report/replay_labels.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/sections.h"
 
@@ -28,32 +28,34 @@ Cell result_of(const ReplayReport& report) {
   return {std::string(name_of(report.end)), Tint::kBad};
 }
 
-std::vector<Cell> row_of(const ReplayReport& report) {
+using Keys = std::vector<std::string>;
+
+std::vector<Cell> row_of(const ReplayReport& report, const Keys& keys) {
   const ReplayStep* worst = worst_step(report);
-  return {{one_line(report.strategy)},
-          {format_bytes(report.predicted_peak)},
-          {format_bytes(report.measured_peak)},
-          {report.steps.empty() ? "-" : signed_percent(relative_error(report)),
-           peak_is_close(report) ? Tint::kNone : Tint::kBad},
-          {worst != nullptr ? format_signed_bytes(error_of(*worst)) : "-",
-           steps_are_close(report) ? Tint::kNone : Tint::kBad},
-          report.end == ReplayEnd::kCompleted ? match_or_differ(report.outputs_match) : Cell{"-"},
-          {format_bytes(report.bytes_read)},
-          {format_duration(report.wall)},
-          result_of(report)};
+  std::vector<Cell> row = label_cells(report, keys);
+  const std::vector<Cell> figures{
+      {format_bytes(report.predicted_peak)},
+      {format_bytes(report.measured_peak)},
+      {report.steps.empty() ? "-" : signed_percent(relative_error(report)),
+       peak_is_close(report) ? Tint::kNone : Tint::kBad},
+      {worst != nullptr ? format_signed_bytes(error_of(*worst)) : "-",
+       steps_are_close(report) ? Tint::kNone : Tint::kBad},
+      report.end == ReplayEnd::kCompleted ? match_or_differ(report.outputs_match) : Cell{"-"},
+      {format_bytes(report.bytes_read)},
+      {format_duration(report.wall)},
+      result_of(report)};
+  row.insert(row.end(), figures.begin(), figures.end());
+  return row;
 }
 
 Table table_of(std::span<const ReplayReport> reports) {
-  Table table{.columns = {{"strategy", Align::kLeft},
-                          {"predicted"},
-                          {"measured"},
-                          {"error"},
-                          {"worst step"},
-                          {"outputs"},
-                          {"read"},
-                          {"wall"},
-                          {"result"}}};
-  for (const ReplayReport& report : reports) table.rows.push_back(row_of(report));
+  const Keys keys = label_keys(reports);
+  Table table{.columns = label_columns(keys)};
+  for (const char* head :
+       {"predicted", "measured", "error", "worst step", "outputs", "read", "wall", "result"}) {
+    table.columns.push_back({head});
+  }
+  for (const ReplayReport& report : reports) table.rows.push_back(row_of(report, keys));
   return table;
 }
 
@@ -134,12 +136,12 @@ std::vector<std::string> failures(const ReplayReport& report) {
 }
 
 // What a block cache and a memory limit had to do.
-std::string run_lines(std::span<const ReplayReport> reports) {
+std::string run_lines(std::span<const ReplayReport> reports, const Keys& keys) {
   std::string out;
   for (const ReplayReport& report : reports) {
     if (!report.measured_cache) continue;
     out += paragraph("Cache", fmt::format("{} ({}): {} hits, {} misses, {} evictions.",
-                                          one_line(report.strategy), one_line(report.cache_policy),
+                                          row_name(report, keys), one_line(report.cache_policy),
                                           format_count(report.measured_cache->hits),
                                           format_count(report.measured_cache->misses),
                                           format_count(report.measured_cache->evictions)));
@@ -152,13 +154,13 @@ std::string run_lines(std::span<const ReplayReport> reports) {
                                         format_bytes(limit.limit), limit.mechanism, limit.counts));
   for (const ReplayReport& report : reports) {
     if (!report.limit || !report.limit->highest || report.end != ReplayEnd::kCompleted) continue;
-    out += paragraph("Counted", fmt::format("{}: {} at most.", one_line(report.strategy),
+    out += paragraph("Counted", fmt::format("{}: {} at most.", row_name(report, keys),
                                             format_bytes(*report.limit->highest)));
   }
   return out;
 }
 
-// Settings the reports of one model share; `strategy` is a column.
+// Settings the reports share; the others are columns.
 std::vector<Setting> common_settings(std::span<const ReplayReport> reports) {
   std::vector<Setting> common;
   for (const Setting& setting : reports.front().settings) {
@@ -172,18 +174,28 @@ std::vector<Setting> common_settings(std::span<const ReplayReport> reports) {
   return common;
 }
 
-std::string explanation(const ReplayReport& first) {
+bool are_alike(std::span<const ReplayReport> reports) {
+  const ReplayReport& first = reports.front();
+  return std::ranges::all_of(reports, [&](const ReplayReport& report) {
+    return report.planned_steps == first.planned_steps && report.arena == first.arena &&
+           report.excluded_runtime == first.excluded_runtime;
+  });
+}
+
+std::string explanation(std::span<const ReplayReport> reports) {
+  const ReplayReport& first = reports.front();
+  const bool alike = are_alike(reports);
   std::string out = paragraph(
-      "Measured", fmt::format("after each of {} steps: the resident pages of the arena ({}), "
-                              "operator scratch, the KV cache, "
-                              "the output buffer and the weights held at that moment.",
-                              format_count(first.planned_steps), format_bytes(first.arena)));
+      "Measured",
+      fmt::format("after each {}: the resident pages of the arena{}, operator scratch, the KV "
+                  "cache, the output buffer and the weights held at that moment.",
+                  alike ? fmt::format("of {} steps", format_count(first.planned_steps)) : "step",
+                  alike ? fmt::format(" ({})", format_bytes(first.arena)) : ""));
   out += paragraph(
       "Predicted",
-      fmt::format(
-          "the same parts as the simulator has them; the engine's fixed {} for code and tables "
-          "is left out on both sides.",
-          format_bytes(first.excluded_runtime)));
+      fmt::format("the same parts as the simulator has them; the engine's fixed {}for code and "
+                  "tables is left out on both sides.",
+                  alike ? format_bytes(first.excluded_runtime) + " " : "part "));
   out += paragraph("Outputs",
                    "every logit of every pass, compared bit for bit with a run in which every "
                    "tensor has memory of "
@@ -191,35 +203,45 @@ std::string explanation(const ReplayReport& first) {
   return out;
 }
 
+// What is said of each run by its name.
+std::string lines_of_runs(std::span<const ReplayReport> reports, const Keys& keys) {
+  std::string out;
+  for (const ReplayReport& report : reports) {
+    for (const std::string& line : failures(report)) {
+      out += paragraph("Failed", row_name(report, keys) + ": " + one_line(line));
+    }
+  }
+  const bool same_tokens = std::ranges::all_of(
+      reports, [&](const ReplayReport& report) { return report.tokens == reports.front().tokens; });
+  if (same_tokens) {
+    out += paragraph("Tokens", token_list(reports.front().tokens));
+  } else {
+    for (const ReplayReport& report : reports) {
+      out += paragraph("Tokens", row_name(report, keys) + ": " + token_list(report.tokens));
+    }
+  }
+  return out + run_lines(reports, keys);
+}
+
 }  // namespace
 
 std::string to_text(std::span<const ReplayReport> reports, TextStyle style) {
   if (reports.empty()) return "";
   const ReplayReport& first = reports.front();
-  std::string out = "Replay of " + one_line(first.model.name) + "\n\n";
-  out += model_line(first.model);
-  out += paragraph("Engine", one_line(first.engine));
+  const Keys keys = label_keys(reports);
+  const auto is_shared = [&](const char* key) {
+    return std::ranges::find(keys, key) == keys.end();
+  };
+  std::string out = is_shared("model") ? "Replay of " + one_line(first.model.name) : "Replays";
+  out += "\n\n";
+  if (is_shared("model")) out += model_line(first.model);
+  if (is_shared("engine")) out += paragraph("Engine", one_line(first.engine));
   out += settings_section(common_settings(reports));
   out += "\n" + table_to_text(table_of(reports), style) + "\n";
   out += time_section(reports, style);
-  for (const ReplayReport& report : reports) {
-    for (const std::string& line : failures(report)) {
-      out += paragraph("Failed", one_line(report.strategy) + ": " + one_line(line));
-    }
-  }
-  const bool same_tokens = std::all_of(reports.begin(), reports.end(), [&](const ReplayReport& r) {
-    return r.tokens == first.tokens;
-  });
-  if (same_tokens) {
-    out += paragraph("Tokens", token_list(first.tokens));
-  } else {
-    for (const ReplayReport& report : reports) {
-      out += paragraph("Tokens", one_line(report.strategy) + ": " + token_list(report.tokens));
-    }
-  }
-  out += run_lines(reports);
+  out += lines_of_runs(reports, keys);
   if (!first.weights.empty()) out += paragraph("Weights", one_line(first.weights) + ".");
-  out += explanation(first);
+  out += explanation(reports);
   Bytes process;
   for (const ReplayReport& report : reports) {
     process = std::max(process, report.process_peak.value_or(Bytes{}));
@@ -237,12 +259,19 @@ std::string to_markdown(std::span<const ReplayReport> reports) {
 }
 
 std::string to_csv(std::span<const ReplayReport> reports) {
-  std::string out = "strategy,step,pass,op,predicted_bytes,measured_bytes,wall_ns\n";
+  const Keys keys = label_keys(reports);
+  const auto row_of = [](const Keys& fields) {
+    std::string row;
+    for (const std::string& field : fields) row += csv_field(field) + ",";
+    return row;
+  };
+  std::string out = row_of(keys) + "step,pass,op,predicted_bytes,measured_bytes,wall_ns\n";
   for (const ReplayReport& report : reports) {
+    const std::string labels = row_of(label_values(report, keys));
     for (const ReplayStep& step : report.steps) {
-      out += fmt::format("{},{},{},{},{},{},{}\n", csv_field(report.strategy), step.step,
-                         csv_field(step.pass), csv_field(step.op), step.predicted.count(),
-                         step.measured.count(), step.wall.count());
+      out += fmt::format("{}{},{},{},{},{},{}\n", labels, step.step, csv_field(step.pass),
+                         csv_field(step.op), step.predicted.count(), step.measured.count(),
+                         step.wall.count());
     }
   }
   return out;

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "planner/base/units.h"
-#include "planner/report/escape.h"
 #include "planner/report/layout.h"
-#include "planner/report/replay_report.h"
+#include "planner/report/replay_labels.h"
 
 namespace tidemark {
 namespace {
@@ -22,40 +21,44 @@ std::string range(const std::vector<Duration>& runs) {
                      format_duration(runs.back()));
 }
 
-Table totals(std::span<const ReplayReport> reports) {
-  Table table{
-      .columns = {
-          {"strategy", Align::kLeft}, {"predicted time"}, {"measured time"}, {"error"}, {"runs"}}};
+Table table_of(std::span<const std::string> keys, std::initializer_list<Column> figures) {
+  Table table{.columns = label_columns(keys)};
+  table.columns.insert(table.columns.end(), figures.begin(), figures.end());
+  return table;
+}
+
+Table totals(std::span<const ReplayReport> reports, std::span<const std::string> keys) {
+  Table table = table_of(keys, {{"predicted time"}, {"measured time"}, {"error"}, {"runs"}});
   for (const ReplayReport& report : reports) {
     if (!report.time) continue;
     const TimeComparison& time = *report.time;
-    table.rows.push_back({{one_line(report.strategy)},
-                          {format_duration(time.predicted)},
-                          {format_duration(time.measured)},
-                          {error_text(time.predicted, time.measured)},
-                          {range(time.runs)}});
+    std::vector<Cell> row = label_cells(report, keys);
+    row.push_back({format_duration(time.predicted)});
+    row.push_back({format_duration(time.measured)});
+    row.push_back({error_text(time.predicted, time.measured)});
+    row.push_back({range(time.runs)});
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-Table parts_of(std::span<const ReplayReport> reports) {
-  Table table{.columns = {{"strategy", Align::kLeft},
-                          {"part", Align::kLeft},
-                          {"steps"},
-                          {"predicted"},
-                          {"measured"},
-                          {"error"}}};
+// The first part of a run has the run's name.
+Table parts_of(std::span<const ReplayReport> reports, std::span<const std::string> keys) {
+  Table table =
+      table_of(keys, {{"part", Align::kLeft}, {"steps"}, {"predicted"}, {"measured"}, {"error"}});
   for (const ReplayReport& report : reports) {
     if (!report.time) continue;
     int64_t shown = 0;
     for (const TimePart& part : report.time->parts) {
       if (++shown > kMostParts) break;
-      table.rows.push_back({{shown == 1 ? one_line(report.strategy) : ""},
-                            {part.what},
-                            {format_count(part.steps)},
-                            {format_duration(part.predicted)},
-                            {format_duration(part.measured)},
-                            {error_text(part.predicted, part.measured)}});
+      std::vector<Cell> row =
+          shown == 1 ? label_cells(report, keys) : std::vector<Cell>(keys.size());
+      row.push_back({part.what});
+      row.push_back({format_count(part.steps)});
+      row.push_back({format_duration(part.predicted)});
+      row.push_back({format_duration(part.measured)});
+      row.push_back({error_text(part.predicted, part.measured)});
+      table.rows.push_back(std::move(row));
     }
   }
   return table;
@@ -73,8 +76,9 @@ std::string time_section(std::span<const ReplayReport> reports, TextStyle style)
   const bool has_times = std::ranges::any_of(
       reports, [](const ReplayReport& report) { return report.time.has_value(); });
   if (!has_times) return "";
-  return table_to_text(totals(reports), style) + "\n" + table_to_text(parts_of(reports), style) +
-         "\n";
+  const std::vector<std::string> keys = label_keys(reports);
+  return table_to_text(totals(reports, keys), style) + "\n" +
+         table_to_text(parts_of(reports, keys), style) + "\n";
 }
 
 }  // namespace tidemark

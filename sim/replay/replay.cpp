@@ -42,11 +42,13 @@ Result<Prepared> prepare(const Scenario& scenario, const ReplayOptions& options)
   return prepared;
 }
 
-// How weights come and go; what is computed is the same.
+// How weights come and go, and the device that times are predicted for; what is computed is the
+// same.
 bool is_about_loading(const Setting& setting) {
-  constexpr std::array<std::string_view, 12> kKeys{
-      "strategy",   "chunk",        "prefetch", "read_size",  "read_depth", "read_order",
-      "initialise", "cache_policy", "pinned",   "cache_size", "budget",     "margin"};
+  constexpr std::array<std::string_view, 14> kKeys{
+      "strategy",   "chunk",      "prefetch",   "read_size",    "read_depth",
+      "read_order", "page_cache", "initialise", "cache_policy", "pinned",
+      "cache_size", "budget",     "margin",     "device"};
   return std::find(kKeys.begin(), kKeys.end(), setting.key) != kKeys.end();
 }
 
