@@ -72,9 +72,11 @@ constexpr int8_t requantize(int32_t accumulator, QuantizedMultiplier factor) {
 // NaN is 0. In double the sum with 0.5 is exact for every float in range, so 0.49999997 does not
 // become 1.
 constexpr int8_t round_to_s8(float x) {
-  if (!(x == x)) return 0;
-  const double clamped = std::clamp(x, -128.0F, 127.0F);
-  return static_cast<int8_t>(clamped + (clamped < 0 ? -0.5 : 0.5));
+  // Selections and no branches: which way a value goes cannot be foretold.
+  const float number = x == x ? x : 0.0F;
+  const float above = number > -128.0F ? number : -128.0F;
+  const double clamped = above < 127.0F ? above : 127.0F;
+  return static_cast<int8_t>(static_cast<int>(clamped + __builtin_copysign(0.5, clamped)));
 }
 
 }  // namespace tidemark
