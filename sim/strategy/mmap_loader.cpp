@@ -4,9 +4,17 @@
 // Readahead runs ahead of the touch, so reads that follow one another in the file take the time of
 // one. With random advice each page is a read of its own.
 //
-// Prefetch asks for the units of the next visits when a visit begins, and does not wait. The pages
-// take part in reclaim like any others: ask for more than the cache holds and those that were
-// fetched first are dropped before they are used, and read twice. How much is counted.
+// Prefetch asks for the units of the next visits once the unit at hand is there, and does not wait.
+// Storage answers in the order of the requests, and a visit waits for the pages of its own unit
+// only. Four layers, 10 us a read and 1 us a compute, two asked for ahead:
+//
+//   storage   r0 [0,10)  r1 [10,20)   r2 [20,30)   r3 [30,40)
+//   compute       c0 [10,11)   c1 [20,21)   c2 [30,31)   c3 [40,41)
+//   r3 is asked for when l1 is there, at 20. Checked by MmapTest.AVisitWaitsForItsOwnPagesOnly.
+//
+// The pages take part in reclaim like any others: ask for more than the cache holds and those that
+// were fetched first are dropped before they are used, and read twice. How much is counted. What is
+// read twice waits for all that was asked for before it.
 #include <utility>
 #include <vector>
 
@@ -26,17 +34,25 @@ class MmapLoader : public WeightLoader {
 
   void need(int64_t visit, Action on_resident) override {
     const UnitId unit = itinerary_.unit_at(visit);
-    if (is_on_device(unit)) {
-      copy_to_device(unit, std::move(on_resident));
-      return prefetch_after(visit);
-    }
+    Action ready = [this, visit, unit, on_resident = std::move(on_resident)] {
+      store_.note_ready(unit);
+      prefetch_after(visit);
+      on_resident();
+    };
+    if (is_on_device(unit)) return copy_to_device(unit, std::move(ready));
     const PageAccess access = each_piece(unit, false);
     ledger_.set_mapped_weights(file_.cache.resident());
-    charge(unit, access, [this, unit, on_resident = std::move(on_resident)] {
-      store_.note_ready(unit);
-      on_resident();
-    });
-    prefetch_after(visit);
+    const Duration opening = std::exchange(opening_, Duration{});
+    if (access.bytes_read > Bytes{} || opening > Duration{}) {
+      store_.read_bytes(name(unit), access.bytes_read, opening + time_of(access), std::move(ready));
+      return;
+    }
+    Action map = [this, unit, faults = time_of(access), ready = std::move(ready)]() mutable {
+      store_.map_pages(name(unit), faults, std::move(ready));
+    };
+    if (coming(unit) == 0) return map();
+    waits_for_ = unit;
+    on_come_ = std::move(map);
   }
 
   std::string drop_prefetch() override {
@@ -92,26 +108,25 @@ class MmapLoader : public WeightLoader {
     if (copied_.empty()) copied_.resize(file_.names.size());
     if (copied_.at(unit.index())) return on_resident();
     copied_.at(unit.index()) = true;
-    on_resident = [this, unit, on_resident = std::move(on_resident)] {
-      store_.note_ready(unit);
-      on_resident();
-    };
     const Bytes bytes = extent(unit).upper - extent(unit).lower;
-    store_.read_bytes(file_.names.at(unit.index()), bytes, store_.read_time(bytes),
-                      std::move(on_resident));
+    store_.read_bytes(name(unit), bytes, store_.read_time(bytes), std::move(on_resident));
   }
 
-  // Reads queue behind those that were asked for earlier, so a touch of pages that are still on
-  // their way waits for them.
-  void charge(UnitId unit, const PageAccess& access, Action on_resident) {
+  const std::string& name(UnitId unit) const { return file_.names.at(unit.index()); }
+
+  // Requests for its pages that storage has not answered.
+  int64_t& coming(UnitId unit) {
+    if (coming_.empty()) coming_.resize(file_.names.size());
+    return coming_.at(unit.index());
+  }
+
+  void ask_for(UnitId unit, const PageAccess& access) {
+    ++coming(unit);
     const Duration service = time_of(access) + std::exchange(opening_, Duration{});
-    if (service == Duration{} && unread_ == 0) return on_resident();
-    ++unread_;
-    store_.read_bytes(file_.names.at(unit.index()), access.bytes_read, service,
-                      [this, on_resident = std::move(on_resident)] {
-                        --unread_;
-                        if (on_resident) on_resident();
-                      });
+    store_.read_bytes(name(unit), access.bytes_read, service, [this, unit] {
+      const bool is_last = --coming(unit) == 0;
+      if (is_last && on_come_ && unit == waits_for_) std::exchange(on_come_, nullptr)();
+    });
   }
 
   Duration time_of(const PageAccess& access) const {
@@ -147,7 +162,7 @@ class MmapLoader : public WeightLoader {
       const PageAccess access = each_piece(unit, true);
       if (access.bytes_read == Bytes{}) continue;
       ledger_.set_mapped_weights(file_.cache.resident());
-      charge(unit, access, nullptr);
+      ask_for(unit, access);
     }
   }
 
@@ -155,10 +170,12 @@ class MmapLoader : public WeightLoader {
   const Itinerary& itinerary_;
   MappedFile& file_;
   MemoryLedger& ledger_;
-  std::vector<bool> copied_{};    // by unit
-  std::vector<PageSet> ahead_{};  // by file: asked for ahead and not touched; empty = never
-  int64_t unread_ = 0;            // requests that storage has not answered
-  Duration opening_{};            // of files touched since the last request
+  std::vector<bool> copied_{};     // by unit
+  std::vector<PageSet> ahead_{};   // by file: asked for ahead and not touched; empty = never
+  std::vector<int64_t> coming_{};  // by unit
+  UnitId waits_for_{};
+  Action on_come_{};    // of its pages; empty = nobody waits
+  Duration opening_{};  // of files touched since the last request
 };
 
 }  // namespace

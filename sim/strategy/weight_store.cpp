@@ -112,6 +112,12 @@ void WeightStore::read_bytes(std::string what, Bytes bytes, Duration service, Ac
       std::move(on_read));
 }
 
+void WeightStore::map_pages(std::string what, Duration faults, Action on_mapped) {
+  if (faults == Duration{}) return on_mapped();
+  trace_span("faults", "map " + what, faults);
+  simulation_.after(faults, std::move(on_mapped));
+}
+
 void WeightStore::note_ready(UnitId unit) {
   if (progress_ == nullptr) return;
   progress_->on_read(unit);

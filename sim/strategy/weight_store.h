@@ -50,6 +50,8 @@ class WeightStore {
   // Bytes whose memory somebody else counts: pages of a mapped file, cells of a cache that lie in
   // storage. `what` names them in the trace. They are not initialised.
   void read_bytes(std::string what, Bytes bytes, Duration service, Action on_read);
+  // Page faults of a unit whose pages are in memory: storage goes on with what it does.
+  void map_pages(std::string what, Duration faults, Action on_mapped);
 
   // A unit that read_bytes() has brought, or that was there.
   void note_ready(UnitId unit);
@@ -74,7 +76,7 @@ class WeightStore {
   void on_initialised(UnitId unit, const Action& on_ready);
   void trace_span(const char* lane, std::string name, Duration duration);
 
-  const Simulation& simulation_;
+  Simulation& simulation_;
   const LoadChoices& choices_;
   const DeviceSpec& device_;
   StorageModel storage_;
