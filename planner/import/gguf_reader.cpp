@@ -13,6 +13,7 @@
 
 #include "planner/base/units.h"
 #include "planner/import/byte_reader.h"
+#include "planner/import/foreign_begin.h"
 #include "planner/import/gguf_tensor.h"
 #include "planner/import/gguf_values.h"
 #include "planner/import/problems.h"
@@ -33,7 +34,10 @@ constexpr uint32_t kMagic = 0x46554747;  // "GGUF"
 class HeaderParser {
  public:
   HeaderParser(const std::string& file, ByteSource& source)
-      : problems_(file), reader_(source, kMostHeaderBytes), values_(reader_, problems_) {
+      : problems_(file),
+        source_(source),
+        reader_(source, kMostHeaderBytes),
+        values_(reader_, problems_) {
     header_.parts = {{.file = file, .file_bytes = Bytes::of(source.size())}};
   }
 
@@ -58,6 +62,7 @@ class HeaderParser {
   int64_t file_end() const { return header_.parts.front().file_bytes.count(); }
 
   Problems problems_;
+  ByteSource& source_;
   ByteReader reader_;
   GgufValueReader values_;
   GgufHeader header_{};
@@ -70,7 +75,8 @@ bool HeaderParser::read_prologue() {
   const std::optional<uint32_t> magic = reader_.number<uint32_t>();
   if (!magic) return values_.cut_off("", "the first four bytes");
   if (*magic != kMagic) {
-    problems_.add("", 0, "not a GGUF file: it does not begin with \"GGUF\"");
+    problems_.add("", 0, "not a GGUF file: it does not begin with \"GGUF\"",
+                  hint_of_foreign(source_, "was the download cut short or its name changed?"));
     return false;
   }
   return read_version() && read_count("tensors", kMostTensors, kLeastTensor, tensor_count_) &&
@@ -228,13 +234,14 @@ void HeaderParser::check_overlaps() {
   std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     return header_.tensors[a].offset < header_.tensors[b].offset;
   });
-  const GgufTensor* last = nullptr;  // the one that reaches furthest so far
+  const GgufTensor* last = nullptr;   // the one that reaches furthest so far
+  const GgufTensor* named = nullptr;  // one wrong size is one problem, however far it reaches
   for (const size_t i : order) {
     const GgufTensor& tensor = header_.tensors[i];
     if (tensor.bytes == Bytes{}) continue;
     // Differences, as sums may not fit: the offsets rise.
     const bool overlap = last != nullptr && tensor.offset - last->offset < last->bytes;
-    if (overlap) {
+    if (overlap && std::exchange(named, last) != last) {
       problems_.add(tensor.name, entries_[i],
                     fmt::format("its data overlaps that of {}", printable(last->name)));
     }

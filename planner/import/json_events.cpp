@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "planner/import/foreign_begin.h"
+
 namespace tidemark {
 namespace {
 
@@ -44,8 +46,12 @@ class CountingIterator {
 // The events of nlohmann's parser, whose names and types are given by it.
 class Adapter : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Adapter(int64_t first_byte, JsonHandler& handler, Problems& problems)
-      : first_(first_byte), next_(first_byte), handler_(handler), problems_(problems) {}
+  Adapter(std::string_view text, int64_t first_byte, JsonHandler& handler, Problems& problems)
+      : text_(text),
+        first_(first_byte),
+        next_(first_byte),
+        handler_(handler),
+        problems_(problems) {}
 
   int64_t* position() { return &next_; }
 
@@ -83,7 +89,8 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     const size_t from = token.size() > 20 ? token.size() - 20 : 0;
     problems_.add("", byte(),
                   fmt::format("this is no JSON, after {}",
-                              token.empty() ? "its begin" : printable(token.substr(from))));
+                              token.empty() ? "its begin" : printable(token.substr(from))),
+                  hint_of_foreign(text_));
     return false;
   }
 
@@ -110,6 +117,7 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     return value({.kind = kind});
   }
 
+  std::string_view text_;
   int64_t first_;
   int64_t next_;  // the first byte that the parser has not looked at
   JsonHandler& handler_;
@@ -122,7 +130,7 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
 
 bool parse_json(std::string_view text, int64_t first_byte, JsonHandler& handler,
                 Problems& problems) {
-  Adapter adapter(first_byte, handler, problems);
+  Adapter adapter(text, first_byte, handler, problems);
   int64_t ignored = 0;
   const CountingIterator begin(text.data(), adapter.position());
   const CountingIterator end(text.data() + text.size(), &ignored);

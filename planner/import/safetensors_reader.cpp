@@ -9,6 +9,7 @@
 
 #include "planner/base/units.h"
 #include "planner/import/byte_reader.h"
+#include "planner/import/foreign_begin.h"
 #include "planner/import/json_events.h"
 #include "planner/import/problems.h"
 #include "planner/import/safetensors_header.h"
@@ -197,7 +198,8 @@ std::string read_json(ByteSource& source, Problems& problems) {
   ByteReader reader(source, source.size());
   const std::optional<uint64_t> length = reader.number<uint64_t>();
   if (!length) {
-    problems.add("", reader.offset(), "the file ends inside the length of its header");
+    problems.add("", reader.offset(), "the file ends inside the length of its header",
+                 "the file was cut off: fetch it again");
     return {};
   }
   if (*length > kMostJsonBytes) {
@@ -205,7 +207,7 @@ std::string read_json(ByteSource& source, Problems& problems) {
                  fmt::format("a header of {} bytes is more than the {} that the format "
                              "allows",
                              *length, kMostJsonBytes),
-                 "is this a safetensors file?");
+                 hint_of_foreign(source, "is this a safetensors file?"));
     return {};
   }
   if (static_cast<int64_t>(*length) > reader.remaining()) {

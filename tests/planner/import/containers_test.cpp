@@ -1,4 +1,5 @@
 // The small pieces below the readers: the type table, positions in a source, names in messages.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,7 @@
 
 #include "byte_text.h"
 #include "planner/import/byte_reader.h"
+#include "planner/import/foreign_begin.h"
 #include "planner/import/ggml_types.h"
 #include "planner/import/gguf_tensor.h"
 #include "planner/import/problems.h"
@@ -18,7 +20,24 @@ namespace tidemark {
 namespace {
 
 using namespace literals;
+using ::testing::HasSubstr;
 using testing::TemporaryFolder;
+
+// The magic numbers of what is often found under a model file's name: git-lfs's docs/spec.md, the
+// ZIP application note 4.3.7, torch/serialization.py's MAGIC_NUMBER pickled in protocol 2,
+// ggml.h before August 2023 (0x67676d6c little-endian), the TFLite schema's file_identifier.
+TEST(ForeignBeginTest, WhatItReallyIs) {
+  const auto hint = [](std::string_view begin) { return std::string(hint_of_foreign(begin)); };
+  EXPECT_THAT(hint("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(hint("<!DOCTYPE html><html>"), HasSubstr("web page"));
+  EXPECT_THAT(hint("PK\x03\x04"), HasSubstr("PyTorch"));
+  EXPECT_THAT(hint("\x80\x02\x8a\x0al\xfc\x9c"), HasSubstr("PyTorch"));
+  EXPECT_THAT(hint("lmgg"), HasSubstr("before GGUF"));
+  EXPECT_THAT(hint(std::string_view("\x1c\0\0\0TFL3", 8)), HasSubstr("TFLite"));
+  EXPECT_EQ(hint(""), "");
+  EXPECT_EQ(hint("TFL3"), "");  // it stands behind four bytes
+  EXPECT_EQ(hint("{\"a\": 1}"), "");
+}
 
 // Every type that is in use, by ggml's block structs: the parts of a block of 256 add up to its
 // bytes, as for Q4_K: 2 + 2 (two fp16) + 12 (scales) + 128 (256 x 4 bits) = 144.

@@ -22,7 +22,12 @@ TEST(GgufBrokenTest, NotOneOfOurFiles) {
             std::string("x.gguf: error: byte 0: the file ends inside the first four bytes\n") +
                 kFetchAgain);
   EXPECT_EQ(problems_of(ByteText().raw("GGML").zeros(20)),
-            "x.gguf: error: byte 0: not a GGUF file: it does not begin with \"GGUF\"\n");
+            "x.gguf: error: byte 0: not a GGUF file: it does not begin with \"GGUF\"\n"
+            "  hint: was the download cut short or its name changed?\n");
+  EXPECT_EQ(problems_of(ByteText().raw("version https://git-lfs.github.com/spec/v1\noid sha256:0")),
+            "x.gguf: error: byte 0: not a GGUF file: it does not begin with \"GGUF\"\n"
+            "  hint: this is Git LFS's pointer to the file, not the file: fetch it with `git lfs "
+            "pull`\n");
   EXPECT_EQ(problems_of(ByteText().raw("GGUF")),
             std::string("x.gguf: error: byte 4: the file ends inside the version\n") + kFetchAgain);
   EXPECT_EQ(problems_of(ByteText().gguf(0, 0, 1)),
@@ -223,6 +228,7 @@ TEST(GgufBrokenTest, EveryProperBeginOfAFileIsRefused) {
 
 TEST(GgufBrokenTest, TensorsMayNotOverlap) {
   // c lies inside a, which reaches further than b: 64 x 4 = 256 B, b 4 B from 32, c 4 B from 64.
+  // Either a is too large or b and c are: the first of them is named, not each that a reaches.
   EXPECT_EQ(problems_of(ByteText()
                             .gguf(3, 0)
                             .row("a", 64, 0, 0)
@@ -230,8 +236,19 @@ TEST(GgufBrokenTest, TensorsMayNotOverlap) {
                             .row("c", 1, 0, 64)
                             .pad_to(32)
                             .zeros(256)),
+            "x.gguf: error: b: byte 57: its data overlaps that of a\n");
+  // Two that are wrong are two problems: a 64 B from 0 over b from 32, c 64 B from 64 over d
+  // from 96.
+  EXPECT_EQ(problems_of(ByteText()
+                            .gguf(4, 0)
+                            .row("a", 16, 0, 0)
+                            .row("b", 8, 0, 32)
+                            .row("c", 16, 0, 64)
+                            .row("d", 8, 0, 96)
+                            .pad_to(32)
+                            .zeros(128)),
             "x.gguf: error: b: byte 57: its data overlaps that of a\n"
-            "x.gguf: error: c: byte 90: its data overlaps that of a\n");
+            "x.gguf: error: d: byte 123: its data overlaps that of c\n");
 }
 
 // A sparse file can be longer than memory; its header may not be.

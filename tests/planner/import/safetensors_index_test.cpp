@@ -146,7 +146,8 @@ TEST_F(ShardsTest, OtherFormatsAreNotRead) {
 TEST_F(ShardsTest, ADamagedShardIsNamed) {
   std::filesystem::resize_file(folder_.path() / "m-2.safetensors", 4);
   EXPECT_EQ(problems(), (folder_.path() / "m-2.safetensors").string() +
-                            ": error: byte 0: the file ends inside the length of its header\n");
+                            ": error: byte 0: the file ends inside the length of its header\n"
+                            "  hint: the file was cut off: fetch it again\n");
 }
 
 }  // namespace

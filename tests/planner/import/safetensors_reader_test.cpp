@@ -87,7 +87,9 @@ TEST(SafetensorsReaderTest, HeadersThatCannotBe) {
     return to_string(parse_safetensors_header("x.safetensors", source).diagnostics());
   };
   const std::string begin = "x.safetensors: error: ";
-  EXPECT_EQ(problems("1234567"), begin + "byte 0: the file ends inside the length of its header\n");
+  EXPECT_EQ(problems("1234567"), begin +
+                                     "byte 0: the file ends inside the length of its header\n"
+                                     "  hint: the file was cut off: fetch it again\n");
   EXPECT_EQ(problems(ByteText().u64(100'000'001).bytes()),
             begin +
                 "byte 0: a header of 100000001 bytes is more than the 100000000 that the format "
