@@ -53,6 +53,9 @@ bool refuse_bytes(YamlDocument::Impl& document, std::string_view text);
 // Records the first directive, document end marker or second document. True when there is one.
 bool refuse_markers(YamlDocument::Impl& document, std::string_view text);
 
+// What to look for when the parser stops with this message; "" for one that says it all.
+std::string_view hint_of_syntax(std::string_view message);
+
 // "a.b" for a key b below path a; control characters of the key are escaped.
 std::string yaml_path(const std::string& prefix, std::string_view key);
 

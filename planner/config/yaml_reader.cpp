@@ -123,7 +123,8 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     if (frames_.size() >= kMostNesting) {
       document_.add(document_.at(mark.line + 1, mark.column + 1), "",
-                    fmt::format("nested deeper than {} levels", kMostNesting));
+                    fmt::format("nested deeper than {} levels", kMostNesting),
+                    "no key of a configuration lies that deep: is a bracket not closed?");
       throw BoundPassed{};
     }
     frames_.push_back({.node = node(kind, mark)});
@@ -216,8 +217,7 @@ void parse(YamlDocument::Impl& document, std::string_view text) {
     document.has_root = false;
     const bool placed = !error.mark.is_null();
     document.add(document.at(placed ? error.mark.line + 1 : 0, placed ? error.mark.column + 1 : 0),
-                 "", "not valid YAML: " + error.msg,
-                 error.msg == "illegal map value" ? "a value with \": \" in it needs quotes" : "");
+                 "", "not valid YAML: " + error.msg, std::string(hint_of_syntax(error.msg)));
   }
 }
 

@@ -1,5 +1,7 @@
 // What is looked for in the bytes of a document before the parser sees them.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "planner/config/yaml_node.h"
 
@@ -25,6 +27,29 @@ size_t utf8_length(std::string_view text) {
 bool starts_marker(std::string_view line, std::string_view marker) {
   return line.starts_with(marker) && (line.size() == 3 || line[3] == ' ' || line[3] == '\t');
 }
+
+// Messages of the parser, which tell what it met and not why. Most often it is an indentation.
+struct SyntaxHint {
+  std::string_view message{};
+  std::string_view hint{};
+};
+constexpr std::array kSyntaxHints = {
+    SyntaxHint{
+        "illegal map value",
+        "the keys of one mapping begin in one column; a value with \": \" in it needs quotes"},
+    SyntaxHint{"end of map not found",
+               "the keys of one mapping begin in one column, and each has a \":\" behind it"},
+    SyntaxHint{"end of sequence not found", "the items of one list begin in one column"},
+    SyntaxHint{"end of sequence flow not found", "a [ further up is not closed"},
+    SyntaxHint{"end of map flow not found", "a { further up is not closed"},
+    SyntaxHint{"illegal flow end", "nothing is open here; text with a bracket needs quotes"},
+    SyntaxHint{
+        "illegal block entry",
+        "indent with spaces; a list begins on a line of its own or stands in brackets: [a, b]"},
+    SyntaxHint{"illegal tab when looking for indentation", "indent with spaces"},
+    SyntaxHint{"illegal EOF in scalar", "a quote further up is not closed"},
+    SyntaxHint{"unknown token", "text that begins with such a character needs quotes"},
+};
 
 }  // namespace
 
@@ -76,6 +101,12 @@ bool refuse_markers(YamlDocument::Impl& document, std::string_view text) {
         has_content || is_marker || (first != std::string_view::npos && line[first] != '#');
   }
   return false;
+}
+
+std::string_view hint_of_syntax(std::string_view message) {
+  const auto* found = std::find_if(kSyntaxHints.begin(), kSyntaxHints.end(),
+                                   [&](const SyntaxHint& row) { return row.message == message; });
+  return found == kSyntaxHints.end() ? "" : found->hint;
 }
 
 }  // namespace tidemark
