@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -38,6 +40,54 @@ std::vector<std::filesystem::path> search_path() {
 bool is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
+}
+
+// As names are written here: "meta-llama/Llama_3.1-8B" -> "llama-3.1-8b".
+std::string in_house_style(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  std::string styled(slash == std::string_view::npos ? name : name.substr(slash + 1));
+  for (char& c : styled) {
+    c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return styled;
+}
+
+std::string without_hyphens(std::string name) {
+  std::erase(name, '-');
+  return name;
+}
+
+// The name that another spelling of it means, or the longest that a publisher's name begins with:
+//   Llama3.1-8B, meta-llama/Llama-3.1-8B-Instruct -> llama-3.1-8b
+std::optional<std::string> other_spelling(std::string_view name,
+                                          const std::vector<std::string>& known) {
+  const std::string styled = in_house_style(name);
+  const std::string bare = without_hyphens(styled);
+  std::optional<std::string> best;
+  for (const std::string& candidate : known) {
+    if (without_hyphens(candidate) == bare) return candidate;
+    const bool begins = styled.starts_with(candidate + "-");
+    if (begins && candidate.size() > (best ? best->size() : 0)) best = candidate;
+  }
+  return best;
+}
+
+// What to write instead of a name that nothing is called.
+std::string hint_of_unknown(ConfigKind kind, std::string_view name) {
+  const std::vector<std::string> known = list_configs(kind);
+  if (is_file(name)) return fmt::format("a file is named by a path: ./{}", name);
+  const std::optional<std::string> meant = other_spelling(name, known);
+  if (meant) return fmt::format("did you mean {}?", in_quotes(*meant));
+  return fmt::format("there are: {}", nearest_listed(name, known));
+}
+
+// The same for a path where there is no file.
+std::string hint_of_missing(ConfigKind kind, std::string_view path) {
+  const std::optional<std::string> meant = other_spelling(path, list_configs(kind));
+  if (meant) return fmt::format("did you mean {}?", in_quotes(*meant));
+  return kind == ConfigKind::kModel
+             ? "write a built-in name, or the path of a model file or of its folder"
+             : "write a built-in name or the path of a .yaml file";
 }
 
 }  // namespace
@@ -89,9 +139,7 @@ Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name
     const std::filesystem::path path(name_or_path);
     if (is_file(path)) return path;
     return one_error(std::string(name_of(kind)), fmt::format("no file {}", in_quotes(name_or_path)),
-                     kind == ConfigKind::kModel
-                         ? "write a built-in name, or the path of a model file or of its folder"
-                         : "write a built-in name or the path of a .yaml file");
+                     hint_of_missing(kind, name_or_path));
   }
   for (const std::filesystem::path& folder : search_path()) {
     const std::filesystem::path path =
@@ -100,7 +148,7 @@ Result<std::filesystem::path> find_config(ConfigKind kind, std::string_view name
   }
   return one_error(std::string(name_of(kind)),
                    fmt::format("there is no {} called {}", name_of(kind), in_quotes(name_or_path)),
-                   fmt::format("there are: {}", nearest_listed(name_or_path, list_configs(kind))));
+                   hint_of_unknown(kind, name_or_path));
 }
 
 Result<std::string> read_config(const std::filesystem::path& path) {

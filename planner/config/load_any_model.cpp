@@ -2,11 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
 
 #include "planner/config/load.h"
+#include "planner/import/byte_source.h"
+#include "planner/import/foreign_begin.h"
 #include "planner/import/gguf/gguf_model.h"
 #include "planner/import/hf/hf_config.h"
 #include "planner/import/safetensors_model.h"
@@ -47,6 +51,22 @@ Result<ImportedModel> load_gguf(const std::filesystem::path& path, const ImportO
                       .message = "a model has at least one layer"}};
 }
 
+// Checkpoints and graphs of other tools. Without a list they would be looked for among the built-in
+// names, or read as YAML.
+constexpr std::array<std::string_view, 8> kForeignExtensions = {".bin", ".pt",   ".pth",    ".ckpt",
+                                                                ".h5",  ".onnx", ".tflite", ".pte"};
+
+Diagnostics not_read(const std::filesystem::path& path) {
+  constexpr std::string_view kInstead =
+      "give the model's .gguf, .safetensors or config.json, or its dimensions in a .yaml";
+  Result<FileSource> opened = FileSource::open(path);
+  if (!opened) return opened.diagnostics();
+  FileSource source = std::move(opened).value();
+  return {{.where = {.file = path.string()},
+           .message = fmt::format("{} files are not read", path.extension().string()),
+           .hint = std::string(hint_of_foreign(source, kInstead))}};
+}
+
 Result<ImportedModel> load_folder(const std::filesystem::path& path, const ImportOptions& options) {
   if (is_file(path / "config.json")) return read_hf_config(path / "config.json", options);
   return one_error("model", fmt::format("no config.json in {}", in_quotes(path.string())),
@@ -64,6 +84,10 @@ Result<ImportedModel> load_any_model(std::string_view name_or_path, const Import
   if (extension == ".safetensors") return load_safetensors(path, options);
   if (extension == ".json") {
     return is_file(path) ? read_hf_config(path, options) : no_file(name_or_path);
+  }
+  if (std::find(kForeignExtensions.begin(), kForeignExtensions.end(), extension) !=
+      kForeignExtensions.end()) {
+    return is_file(path) ? not_read(path) : no_file(name_or_path);
   }
   // A bare word is a built-in name first, even when a folder is called the same.
   const bool is_bare = name_or_path.find('/') == std::string_view::npos;

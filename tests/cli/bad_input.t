@@ -139,3 +139,34 @@ $ tidemark plan minicpm-2b --flash-attn maybe
 error: --flash-attn: "maybe" is not known
   hint: there are: on, off, auto
 [exit 2]
+
+# Files that are not what they seem, and names as their publishers write them.
+$ printf 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4920734272\n' > model.gguf
+$ tidemark plan model.gguf
+model.gguf: error: byte 0: not a GGUF file: it does not begin with "GGUF"
+  hint: this is Git LFS's pointer to the file, not the file: fetch it with `git lfs pull`
+[exit 2]
+$ cp model.gguf model.safetensors && tidemark import model.safetensors
+model.safetensors: error: byte 0: a header of 2336927755350992246 bytes is more than the 100000000 that the format allows
+  hint: this is Git LFS's pointer to the file, not the file: fetch it with `git lfs pull`
+[exit 2]
+$ mkdir cloned && cp model.gguf cloned/config.json && tidemark import cloned
+cloned/config.json: error: byte 0: this is no JSON, after v
+  hint: this is Git LFS's pointer to the file, not the file: fetch it with `git lfs pull`
+[exit 2]
+$ printf 'PK\003\004' > pytorch_model.bin && tidemark import pytorch_model.bin
+pytorch_model.bin: error: .bin files are not read
+  hint: this is a PyTorch checkpoint: give its config.json, or convert it to safetensors
+[exit 2]
+$ printf '\010\003' > model.onnx && tidemark plan ./model.onnx
+./model.onnx: error: .onnx files are not read
+  hint: give the model's .gguf, .safetensors or config.json, or its dimensions in a .yaml
+[exit 2]
+$ tidemark plan meta-llama/Llama-3.1-8B-Instruct
+error: MODEL: no file "meta-llama/Llama-3.1-8B-Instruct"
+  hint: did you mean "llama-3.1-8b"?
+[exit 2]
+$ tidemark plan minicpm-2b --device Galaxy_S23
+error: --device: there is no device called "Galaxy_S23"
+  hint: did you mean "galaxy-s23"?
+[exit 2]

@@ -73,6 +73,30 @@ TEST_F(FindConfig, AnUnknownNameListsWhatThereIsNearestFirst) {
       << text;
 }
 
+// Publishers write capitals, an owner and a suffix; none of them is far from the name meant.
+TEST_F(FindConfig, AnotherSpellingIsUnderstood) {
+  write(first() / "models" / "kolibri-3-8b.yaml");
+  write(first() / "models" / "kolibri-3-8b-long.yaml");
+  const auto hint = [](std::string_view name) {
+    return find_config(ConfigKind::kModel, name).diagnostics().front().hint;
+  };
+  EXPECT_EQ(hint("Kolibri-3-8B"), "did you mean \"kolibri-3-8b\"?");
+  EXPECT_EQ(hint("kolibri3_8b"), "did you mean \"kolibri-3-8b\"?");
+  EXPECT_EQ(hint("nest/Kolibri-3-8B-Instruct"), "did you mean \"kolibri-3-8b\"?");
+  EXPECT_EQ(hint("nest/Kolibri-3-8B-Long-Instruct"), "did you mean \"kolibri-3-8b-long\"?");
+  EXPECT_TRUE(hint("kolibri-3-8c").starts_with("there are: kolibri-3-8b, "));
+}
+
+TEST_F(FindConfig, AFileIsNamedByAPath) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(write(folder_.path() / "mine.yml").parent_path());
+  const Diagnostics problems = find_config(ConfigKind::kDevice, "mine.yml").diagnostics();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(to_string(problems),
+            "error: device: there is no device called \"mine.yml\"\n"
+            "  hint: a file is named by a path: ./mine.yml\n");
+}
+
 TEST_F(FindConfig, ListsEachNameOnceAndSorted) {
   write(first() / "models" / "zz.yaml");
   write(second() / "models" / "zz.yaml");
