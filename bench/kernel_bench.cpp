@@ -27,8 +27,8 @@
 
 #include "onednn_product.h"
 #include "read_bytes.h"
-#include "sim/kernels/gemm.h"
 #include "sim/kernels/isa.h"
+#include "sim/kernels/matmul/gemm.h"
 #include "spread.h"
 
 namespace tidemark {

@@ -160,7 +160,7 @@ bool is_dense(const LayerSpec& layer) {
   return layer == dense;
 }
 
-// int8 with one scale a row is multiplied as it stands (sim/kernels/kv_rows.h).
+// int8 with one scale a row is multiplied as it stands (sim/kernels/attention/kv_rows.h).
 bool is_packed(DType type) { return format_of(type).quantized && type != DType::kInt8; }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "planner/base/check.h"
 #include "sim/calibrate/fit.h"
 #include "sim/calibrate/small_kernels.h"
-#include "sim/kernels/flash_attention.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/attention/flash_attention.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

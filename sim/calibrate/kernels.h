@@ -18,7 +18,7 @@
 #include "sim/calibrate/fit.h"
 #include "sim/calibrate/rounds.h"
 #include "sim/calibrate/small_kernels.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/replay/mapping.h"
 
 namespace tidemark {

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/kernels/attention/kv_rows.h"
+#include "sim/kernels/attention/rope.h"
 #include "sim/kernels/elementwise.h"
-#include "sim/kernels/kv_rows.h"
-#include "sim/kernels/rms_norm.h"
-#include "sim/kernels/rope.h"
+#include "sim/kernels/norm/rms_norm.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "planner/base/check.h"
-#include "sim/kernels/block_rows.h"
 #include "sim/kernels/half.h"
+#include "sim/kernels/matmul/block_rows.h"
 #include "sim/quant/range_observer.h"
 
 namespace tidemark {

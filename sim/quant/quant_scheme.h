@@ -3,7 +3,7 @@
 //
 //   int8          8 bits, symmetric, one scale for each output row
 //   int4_g64_zp   4 bits with a zero point, a scale for each 64 values of a row
-//   Q4_0          ggml's blocks, by their own rule (sim/kernels/block_rows.h)
+//   Q4_0          ggml's blocks, by their own rule (sim/kernels/matmul/block_rows.h)
 //   bf16          rounded to nearest
 #pragma once
 

@@ -20,8 +20,8 @@
 #include "planner/import/safetensors_header.h"
 #include "planner/import/safetensors_index.h"
 #include "planner/model/gguf_names.h"
-#include "sim/kernels/block_rows.h"
 #include "sim/kernels/half.h"
+#include "sim/kernels/matmul/block_rows.h"
 
 namespace tidemark {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "planner/base/check.h"
-#include "sim/kernels/kv_rows.h"
-#include "sim/kernels/matmul.h"
-#include "sim/kernels/plain_attention.h"
-#include "sim/kernels/rms_norm.h"
-#include "sim/kernels/rope.h"
+#include "sim/kernels/attention/kv_rows.h"
+#include "sim/kernels/attention/plain_attention.h"
+#include "sim/kernels/attention/rope.h"
+#include "sim/kernels/matmul/matmul.h"
+#include "sim/kernels/norm/rms_norm.h"
 #include "sim/kernels/rows.h"
 #include "sim/replay/value_ranges.h"
 

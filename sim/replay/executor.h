@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "planner/capacity/memory_plan.h"
+#include "sim/kernels/attention/flash_attention.h"
 #include "sim/kernels/elementwise.h"
-#include "sim/kernels/flash_attention.h"
 #include "sim/replay/pass_memory.h"
 #include "sim/replay/unit_layout.h"
 

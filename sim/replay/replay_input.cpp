@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "planner/base/units.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/replay/resident.h"
 #include "sim/replay/scratch_file.h"
 #include "sim/replay/weight_file.h"

@@ -111,16 +111,13 @@ def check_own(root, file, header, depends):
         return f'"{header}" must be spelled from the top of the tree, as "planner/base/bytes.h"'
     if not (root / header).is_file():
         return f'"{header}" does not exist'
-    folder = file.parent.as_posix()
-    if inside(header, folder):
-        return None
-    layer = max((name for name in LAYERS if inside(folder, name)), key=len)
-    if not any(inside(header, allowed) for allowed in LAYERS[layer]):
-        return f'{layer} may not include "{header}"'
+    folder = target_of(file.parent.as_posix(), depends)
     target = target_of(Path(header).parent.as_posix(), depends)
-    folder = target_of(folder, depends)
     if target == folder:
         return None
+    layer = max((name for name in LAYERS if inside(folder, name)), key=len)
+    if not any(inside(header, allowed) for allowed in (layer, *LAYERS[layer])):
+        return f'{layer} may not include "{header}"'
     if folder in depends and target not in closure(folder, depends):
         return f'"{header}": {folder} does not declare {target} in its CMake DEPENDS'
     return None

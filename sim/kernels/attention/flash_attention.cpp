@@ -1,4 +1,4 @@
-#include "sim/kernels/flash_attention.h"
+#include "sim/kernels/attention/flash_attention.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "planner/base/check.h"
-#include "sim/kernels/kv_tiles.h"
+#include "sim/kernels/attention/kv_tiles.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/attention/kv_rows.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {

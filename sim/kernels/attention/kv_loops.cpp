@@ -1,4 +1,4 @@
-#include "sim/kernels/kv_loops.h"
+#include "sim/kernels/attention/kv_loops.h"
 
 #include <array>
 

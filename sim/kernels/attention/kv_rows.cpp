@@ -1,11 +1,11 @@
-#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/attention/kv_rows.h"
 
 #include <algorithm>
 #include <array>
 
 #include "planner/base/check.h"
 #include "sim/kernels/half.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

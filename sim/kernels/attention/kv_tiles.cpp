@@ -1,10 +1,10 @@
-#include "sim/kernels/kv_tiles.h"
+#include "sim/kernels/attention/kv_tiles.h"
 
 #include <algorithm>
 #include <array>
 
 #include "planner/base/check.h"
-#include "sim/kernels/kv_loops.h"
+#include "sim/kernels/attention/kv_loops.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

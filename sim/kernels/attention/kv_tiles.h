@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/attention/kv_rows.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/plain_attention.h"
+#include "sim/kernels/attention/plain_attention.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
-#include "sim/kernels/kv_tiles.h"
+#include "sim/kernels/attention/kv_tiles.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/flash_attention.h"
+#include "sim/kernels/attention/flash_attention.h"
 
 namespace tidemark {
 

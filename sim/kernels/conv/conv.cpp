@@ -1,10 +1,10 @@
-#include "sim/kernels/conv.h"
+#include "sim/kernels/conv/conv.h"
 
 #include <algorithm>
 
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 #include "sim/kernels/rows.h"
 #include "sim/kernels/scale_loops.h"
 

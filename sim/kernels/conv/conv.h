@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/filters.h"
-#include "sim/kernels/window.h"
+#include "sim/kernels/conv/filters.h"
+#include "sim/kernels/conv/window.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/conv_reference.h"
+#include "sim/kernels/conv/conv_reference.h"
 
 #include <Eigen/Core>
 

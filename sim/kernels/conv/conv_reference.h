@@ -3,7 +3,7 @@
 // of conv.h and depthwise_conv.h. They allocate; slow; for tests and for checking a replay.
 #pragma once
 
-#include "sim/kernels/conv.h"
+#include "sim/kernels/conv/conv.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/depthwise_conv.h"
+#include "sim/kernels/conv/depthwise_conv.h"
 
 #include <algorithm>
 #include <array>

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/conv.h"
+#include "sim/kernels/conv/conv.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/filters.h"
+#include "sim/kernels/conv/filters.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/pool.h"
+#include "sim/kernels/conv/pool.h"
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,7 @@
 #include <span>
 
 #include "sim/kernels/affine.h"
-#include "sim/kernels/window.h"
+#include "sim/kernels/conv/window.h"
 
 namespace tidemark {
 

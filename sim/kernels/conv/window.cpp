@@ -1,4 +1,4 @@
-#include "sim/kernels/window.h"
+#include "sim/kernels/conv/window.h"
 
 #include <algorithm>
 

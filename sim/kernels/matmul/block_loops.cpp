@@ -1,4 +1,4 @@
-#include "sim/kernels/block_loops.h"
+#include "sim/kernels/matmul/block_loops.h"
 
 #include <cmath>
 #include <cstring>

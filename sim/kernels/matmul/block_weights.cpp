@@ -1,4 +1,4 @@
-#include "sim/kernels/block_weights.h"
+#include "sim/kernels/matmul/block_weights.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner/base/check.h"
-#include "sim/kernels/block_loops.h"
+#include "sim/kernels/matmul/block_loops.h"
 #include "sim/kernels/parallel.h"
 #include "sim/kernels/rows.h"
 

@@ -21,9 +21,9 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/block_rows.h"
-#include "sim/kernels/gemm.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/block_rows.h"
+#include "sim/kernels/matmul/gemm.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {

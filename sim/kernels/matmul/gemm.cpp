@@ -1,4 +1,4 @@
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "planner/base/check.h"
-#include "sim/kernels/gemm_activations.h"
-#include "sim/kernels/gemm_kernels.h"
 #include "sim/kernels/isa.h"
+#include "sim/kernels/matmul/gemm_activations.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

@@ -1,4 +1,4 @@
-#include "sim/kernels/gemm_activations.h"
+#include "sim/kernels/matmul/gemm_activations.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 
 namespace tidemark {
 namespace {

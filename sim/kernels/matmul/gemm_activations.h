@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/kernels/gemm_kernels.h"
 #include "sim/kernels/isa.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 namespace tidemark {
 

@@ -8,7 +8,7 @@
 //         a1  2  3
 //
 // Rows and columns that are no whole tile are copied to one with zeros around them.
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 #if defined(__x86_64__)
 #if !defined(__clang__)  // GCC 12's own header starts results from a variable it never sets

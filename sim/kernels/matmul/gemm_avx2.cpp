@@ -5,7 +5,7 @@
 //           only where the sum of two (pairs: of four) fits, which gemm.cpp sees to
 //
 // A tile is R rows by T tokens, each pair with a vector of eight partial sums of its own.
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

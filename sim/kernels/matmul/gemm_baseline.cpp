@@ -1,4 +1,4 @@
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 namespace tidemark {
 namespace {

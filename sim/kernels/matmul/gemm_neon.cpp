@@ -1,6 +1,6 @@
 // Products on AArch64 with the dot product: sdot adds four signed products to each of four 32-bit
 // lanes. A tile is R rows by T tokens.
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>

@@ -4,8 +4,8 @@
 
 #include "planner/base/check.h"
 #include "planner/base/checked.h"
-#include "sim/kernels/gemm.h"
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 namespace tidemark {
 namespace {

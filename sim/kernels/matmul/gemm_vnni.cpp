@@ -1,7 +1,7 @@
 // Products on AVX-512 with VNNI: vpdpbusd adds four products, unsigned by signed, to each of
 // sixteen 32-bit lanes, and wraps. A tile is R rows by T tokens, each pair with a vector of partial
 // sums of its own; loads are R + T for R x T products, so 4 x 6 keeps both multipliers busy.
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 #if defined(__x86_64__)
 #if !defined(__clang__)  // GCC 12's own header starts results from a variable it never sets

@@ -1,4 +1,4 @@
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 
 #include <vector>
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {

@@ -1,4 +1,4 @@
-#include "sim/kernels/matmul_grouped.h"
+#include "sim/kernels/matmul/matmul_grouped.h"
 
 #include <algorithm>
 #include <vector>

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/matmul_reference.h"
+#include "sim/kernels/matmul/matmul_reference.h"
 
 #include <Eigen/Core>
 

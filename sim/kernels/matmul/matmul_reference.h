@@ -3,7 +3,7 @@
 // replay.
 #pragma once
 
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 
 namespace tidemark {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "inputs.h"
-#include "sim/kernels/flash_attention.h"
-#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/attention/flash_attention.h"
+#include "sim/kernels/attention/kv_rows.h"
 
 namespace tidemark::testing {
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/block_rows.h"
+#include "sim/kernels/matmul/block_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sim/kernels/block_weights.h"
+#include "sim/kernels/matmul/block_weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

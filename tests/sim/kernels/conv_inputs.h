@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "inputs.h"
-#include "sim/kernels/conv.h"
+#include "sim/kernels/conv/conv.h"
 
 namespace tidemark::testing {
 

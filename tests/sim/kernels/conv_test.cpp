@@ -1,4 +1,4 @@
-#include "sim/kernels/conv.h"
+#include "sim/kernels/conv/conv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include "conv_inputs.h"
 #include "planner/base/check.h"
-#include "sim/kernels/conv_reference.h"
+#include "sim/kernels/conv/conv_reference.h"
 #include "sim/kernels/isa.h"
 
 namespace tidemark {

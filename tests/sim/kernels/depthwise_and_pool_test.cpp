@@ -4,10 +4,10 @@
 
 #include "conv_inputs.h"
 #include "planner/base/check.h"
-#include "sim/kernels/conv_reference.h"
-#include "sim/kernels/depthwise_conv.h"
+#include "sim/kernels/conv/conv_reference.h"
+#include "sim/kernels/conv/depthwise_conv.h"
+#include "sim/kernels/conv/pool.h"
 #include "sim/kernels/isa.h"
-#include "sim/kernels/pool.h"
 
 namespace tidemark {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/kernels/flash_attention.h"
+#include "sim/kernels/attention/flash_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

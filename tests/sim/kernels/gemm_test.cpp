@@ -1,4 +1,4 @@
-#include "sim/kernels/gemm.h"
+#include "sim/kernels/matmul/gemm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "inputs.h"
 #include "planner/base/check.h"
 #include "sim/kernels/isa.h"
-#include "sim/kernels/matmul_reference.h"
+#include "sim/kernels/matmul/matmul_reference.h"
 #include "sim/kernels/requantize_rows.h"
 
 namespace tidemark {

@@ -1,4 +1,4 @@
-#include "sim/kernels/kv_rows.h"
+#include "sim/kernels/attention/kv_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

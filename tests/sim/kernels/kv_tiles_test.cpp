@@ -1,4 +1,4 @@
-#include "sim/kernels/kv_tiles.h"
+#include "sim/kernels/attention/kv_tiles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include "inputs.h"
 #include "planner/base/check.h"
-#include "sim/kernels/matmul_reference.h"
+#include "sim/kernels/matmul/matmul_reference.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "sim/kernels/gemm_kernels.h"
+#include "sim/kernels/matmul/gemm_kernels.h"
 
 namespace tidemark {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "inputs.h"
 #include "planner/base/check.h"
-#include "sim/kernels/rms_norm.h"
-#include "sim/kernels/rope.h"
+#include "sim/kernels/attention/rope.h"
+#include "sim/kernels/norm/rms_norm.h"
 
 namespace tidemark {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/kernels/norm_loops.h"
+#include "sim/kernels/norm/norm_loops.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-#include "sim/kernels/plain_attention.h"
+#include "sim/kernels/attention/plain_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "inputs.h"
 #include "planner/base/check.h"
-#include "sim/kernels/layer_norm.h"
+#include "sim/kernels/norm/layer_norm.h"
 #include "sim/kernels/softmax.h"
 
 namespace tidemark {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "plain.h"
-#include "sim/kernels/block_rows.h"
+#include "sim/kernels/matmul/block_rows.h"
 
 namespace tidemark {
 namespace {

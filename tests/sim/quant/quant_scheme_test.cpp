@@ -5,7 +5,7 @@
 
 #include "planner/base/bytes.h"
 #include "planner/base/checked.h"
-#include "sim/kernels/block_rows.h"
+#include "sim/kernels/matmul/block_rows.h"
 
 namespace tidemark {
 namespace {

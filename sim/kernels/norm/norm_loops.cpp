@@ -1,4 +1,4 @@
-#include "sim/kernels/norm_loops.h"
+#include "sim/kernels/norm/norm_loops.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "sim/kernels/affine.h"
 #include "sim/kernels/avx_steps.h"
 #include "sim/kernels/isa.h"
-#include "sim/kernels/matmul.h"
+#include "sim/kernels/matmul/matmul.h"
 #include "sim/kernels/requantize.h"
 
 namespace tidemark {

@@ -1,11 +1,11 @@
-#include "sim/kernels/rope.h"
+#include "sim/kernels/attention/rope.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "planner/base/check.h"
-#include "sim/kernels/norm_loops.h"
+#include "sim/kernels/norm/norm_loops.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {

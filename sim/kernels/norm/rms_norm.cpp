@@ -1,9 +1,9 @@
-#include "sim/kernels/rms_norm.h"
+#include "sim/kernels/norm/rms_norm.h"
 
 #include <cmath>
 
 #include "planner/base/check.h"
-#include "sim/kernels/norm_loops.h"
+#include "sim/kernels/norm/norm_loops.h"
 #include "sim/kernels/rows.h"
 
 namespace tidemark {
