@@ -4,7 +4,7 @@
 //   a
 //              row: none) + `computing` watts while ops run
 //   memory   = bytes moved by ops x energy of a byte
-//   storage  = bytes read x energy of a byte
+//   storage  = bytes read from it x energy of a byte; what a page cache served is not
 //   idle     = `idle` watts from the start of the run to its end
 //
 //   0.5 pJ an operation of int8, 2 W computing; 20 pJ a byte of memory, 60 pJ of storage; 0.25 W:
@@ -44,7 +44,7 @@ struct DeviceEnergy {
 struct EnergyUse {
   int64_t operations_picojoules = 0;
   Bytes moved{};
-  Bytes read{};
+  Bytes read{};  // from storage
   Duration computing{};
   Duration whole{};
 };

@@ -38,7 +38,6 @@ class RowLoader : public WeightLoader {
             const RowUnits& units)
       : store_(store),
         choice_(*scenario.residency.rows),
-        depth_(scenario.load.read_depth),
         itinerary_(input.itinerary),
         units_(units),
         walk_(input.passes, input.itinerary) {}
@@ -64,9 +63,7 @@ class RowLoader : public WeightLoader {
 
  private:
   Duration token_time(const ColdPart& part) const {
-    const auto request = [&](Bytes bytes) {
-      return store_.storage().service(bytes, ReadOrder::kRandom, depth_) * part.read;
-    };
+    const auto request = [&](Bytes bytes) { return store_.scattered_time(bytes, part.read); };
     if (choice_.bundled) return request(part.neuron());
     Duration time;
     for (const Bytes row : part.rows) time += request(row);
@@ -75,7 +72,6 @@ class RowLoader : public WeightLoader {
 
   WeightStore& store_;
   HotRows choice_;
-  int64_t depth_;
   const Itinerary& itinerary_;
   const RowUnits& units_;
   PassWalk walk_;

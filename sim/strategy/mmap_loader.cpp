@@ -109,7 +109,8 @@ class MmapLoader : public WeightLoader {
     if (copied_.at(unit.index())) return on_resident();
     copied_.at(unit.index()) = true;
     const Bytes bytes = extent(unit).upper - extent(unit).lower;
-    store_.read_bytes(name(unit), bytes, store_.read_time(bytes), std::move(on_resident));
+    store_.read_bytes(name(unit), bytes, store_.read_time(bytes), std::move(on_resident),
+                      store_.file_source());
   }
 
   const std::string& name(UnitId unit) const { return file_.names.at(unit.index()); }
@@ -129,6 +130,7 @@ class MmapLoader : public WeightLoader {
     });
   }
 
+  // What the page cache lacks comes from storage, also when the file began in it.
   Duration time_of(const PageAccess& access) const {
     Duration time = file_.page_fault * (access.minor_faults + access.major_faults);
     if (file_.is_random) {
@@ -145,13 +147,13 @@ class MmapLoader : public WeightLoader {
     for (const PageReads& reads : access.reads) {
       const Bytes end = reads.offset + reads.bytes * reads.count;
       if (reads.offset != run.upper || reads.file != file) {
-        if (!run.empty()) time += store_.read_time(run.upper - run.lower);
+        if (!run.empty()) time += store_.storage_time(run.upper - run.lower);
         run.lower = reads.offset;
         file = reads.file;
       }
       run.upper = end;
     }
-    return run.empty() ? time : time + store_.read_time(run.upper - run.lower);
+    return run.empty() ? time : time + store_.storage_time(run.upper - run.lower);
   }
 
   void prefetch_after(int64_t visit) {

@@ -86,14 +86,14 @@ void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                   describe(ledger.place(), units), parts_in_words(ledger.now()));
 }
 
-void report_spent(const OpCost& spent, const DeviceSpec& device, SimReport& report) {
+void report_spent(const OpCost& spent, Bytes read, const DeviceSpec& device, SimReport& report) {
   report.stages.arithmetic = spent.arithmetic;
   report.stages.memory = spent.memory;
   report.stages.overhead = spent.overhead;
   if (!device.energy) return;
   const EnergyUse use{.operations_picojoules = spent.operations_picojoules,
                       .moved = spent.moved,
-                      .read = report.bytes_read,
+                      .read = read,
                       .computing = report.stages.compute,
                       .whole = report.end};
   report.energy = energy_of(*device.energy, use);

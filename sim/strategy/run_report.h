@@ -23,9 +23,9 @@ std::optional<IntervalFacts> intervals_of(std::vector<Duration> times);
 void report_memory(MemoryLedger& ledger, const SystemWatch& watch,
                    const std::vector<WeightUnit>& units, SimReport& report);
 
-// What ops waited for, and what the run drew if the device tells; `bytes_read`, `end` and
-// `stages.compute` are there.
-void report_spent(const OpCost& spent, const DeviceSpec& device, SimReport& report);
+// What ops waited for, and what the run drew if the device tells; `end` and `stages.compute` are
+// there. `read`: from storage; what a page cache served is not.
+void report_spent(const OpCost& spent, Bytes read, const DeviceSpec& device, SimReport& report);
 
 // A counter for each part of memory, where it changes.
 void trace_memory(const std::vector<CurvePoint>& curve, Trace& trace);

@@ -247,7 +247,7 @@ class ServingRun {
     report.stages.limited_by = compute_.busy() < loading_ ? "read" : "compute";
     OpCost spent = prefill_cost_.spent();
     spent += decode_cost_.spent();
-    report_spent(spent, scenario_.device, report);
+    report_spent(spent, store_.from_storage(), scenario_.device, report);
     report.serving = facts();
     report.intervals = report.serving->between_tokens;
     fill_rates(report);

@@ -24,9 +24,18 @@ void WeightStore::lie_in(const WeightFiles* files) {
 
 Duration WeightStore::read_time(Bytes bytes, ReadOrder order) const {
   if (choices_.is_cached) return transfer_time(bytes, device_.cached_rate());
+  return storage_time(bytes, order);
+}
+
+Duration WeightStore::storage_time(Bytes bytes, ReadOrder order) const {
   const Bytes request = choices_.read_size > Bytes{} ? choices_.read_size : bytes;
   if (request >= bytes) return storage_.service(bytes, order, choices_.read_depth);
   return storage_.transfer(bytes, request, order, choices_.read_depth);
+}
+
+Duration WeightStore::scattered_time(Bytes request, int64_t count) const {
+  if (choices_.is_cached) return transfer_time(request * count, device_.cached_rate());
+  return storage_.service(request, ReadOrder::kRandom, choices_.read_depth) * count;
 }
 
 Duration WeightStore::open_file(size_t file) {
@@ -78,6 +87,7 @@ void WeightStore::on_read_start(UnitId unit, Duration service) {
   const WeightUnit& read = units_[unit.index()];
   ledger_.load_weights(read.bytes);
   bytes_read_ += read.bytes;
+  if (file_source() == ReadFrom::kStorage) from_storage_ += read.bytes;
   reading_ += service;
   trace_span("flash", "read " + read.name, service);
 }
@@ -101,11 +111,13 @@ void WeightStore::on_initialised(UnitId unit, const Action& on_ready) {
   if (on_ready) on_ready();
 }
 
-void WeightStore::read_bytes(std::string what, Bytes bytes, Duration service, Action on_read) {
+void WeightStore::read_bytes(std::string what, Bytes bytes, Duration service, Action on_read,
+                             ReadFrom from) {
   flash_.request(
       service,
-      [this, what = std::move(what), bytes, service] {
+      [this, what = std::move(what), bytes, service, from] {
         bytes_read_ += bytes;
+        if (from == ReadFrom::kStorage) from_storage_ += bytes;
         reading_ += service;
         trace_span("flash", "read " + what, service);
       },

@@ -28,6 +28,8 @@
 
 namespace tidemark {
 
+enum class ReadFrom { kStorage, kPageCache };
+
 class WeightStore {
  public:
   using Action = std::function<void()>;
@@ -49,7 +51,8 @@ class WeightStore {
   void release(UnitId unit);
   // Bytes whose memory somebody else counts: pages of a mapped file, cells of a cache that lie in
   // storage. `what` names them in the trace. They are not initialised.
-  void read_bytes(std::string what, Bytes bytes, Duration service, Action on_read);
+  void read_bytes(std::string what, Bytes bytes, Duration service, Action on_read,
+                  ReadFrom from = ReadFrom::kStorage);
   // Page faults of a unit whose pages are in memory: storage goes on with what it does.
   void map_pages(std::string what, Duration faults, Action on_mapped);
 
@@ -58,17 +61,28 @@ class WeightStore {
   // Opens the file when it was not; what that takes.
   Duration open_file(size_t file);
 
-  // How long one read of so many bytes takes, in the requests that the scenario asks for.
+  // How long one read of so many bytes of the weight file takes, in the requests that the scenario
+  // asks for; from storage, whatever the page cache holds.
   Duration read_time(Bytes bytes) const { return read_time(bytes, choices_.read_order); }
+  Duration storage_time(Bytes bytes) const { return storage_time(bytes, choices_.read_order); }
+  // Of `count` requests of so many bytes each, at random places of the weight file.
+  Duration scattered_time(Bytes request, int64_t count) const;
   Duration initialise_time(Bytes bytes) const;
   const StorageModel& storage() const { return storage_; }
 
+  // Where the weight file is read from: a warm page cache holds all of it.
+  ReadFrom file_source() const {
+    return choices_.is_cached ? ReadFrom::kPageCache : ReadFrom::kStorage;
+  }
+
   Bytes bytes_read() const { return bytes_read_; }
+  Bytes from_storage() const { return from_storage_; }     // of them
   Duration reading() const { return reading_; }            // storage busy
   Duration initialising() const { return initialising_; }  // what initialises busy
 
  private:
   Duration read_time(Bytes bytes, ReadOrder order) const;
+  Duration storage_time(Bytes bytes, ReadOrder order) const;
   Duration unit_time(UnitId unit, ReadOrder order);
   Duration pages_time(Bytes bytes);
   void on_read_start(UnitId unit, Duration service);
@@ -90,6 +104,7 @@ class WeightStore {
   Server initialiser_;
   Bytes given_back_{};  // released, and not taken again
   Bytes bytes_read_{};
+  Bytes from_storage_{};
   Duration reading_{};
   Duration initialising_{};
 };

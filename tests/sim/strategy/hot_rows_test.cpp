@@ -61,6 +61,24 @@ TEST(HotRowsTest, BundlesSaveRequests) {
   EXPECT_EQ(bundled.rows->read_per_token, Bytes::of(2 * 960));
 }
 
+// Memory of 10 B/ns, so 1.25 B/ns from a page cache, in which a request costs nothing of its own:
+// 960 B are 768 ns for each of two layers and each token, bundled or not.
+TEST(HotRowsTest, AWarmPageCacheServesThem) {
+  Scenario scenario = sparse(2, kQuarter);
+  scenario.device.flash_latency = Duration::ns(1000);
+  scenario.load.is_cached = true;
+  scenario.device.energy = DeviceEnergy{.storage_femtojoules = 1'000'000};
+  const SimReport bundled = run(scenario).report;
+  scenario.residency.rows->bundled = false;
+  const SimReport apart = run(scenario).report;
+  scenario.residency.rows.reset();
+  const SimReport dense = run(scenario).report;
+  EXPECT_EQ(*bundled.tpot - *dense.tpot, Duration::ns(2 * 768));
+  EXPECT_EQ(*apart.tpot - *dense.tpot, Duration::ns(2 * 3 * 256));
+  EXPECT_GT(bundled.bytes_read, Bytes{});
+  EXPECT_EQ(bundled.energy->storage_microjoules, 0);
+}
+
 // Of a prompt of 100 both ubatches read all cold rows, in one stretch a layer.
 TEST(HotRowsTest, APrefillReadsAllColdRows) {
   Scenario scenario = sparse(2, kQuarter);

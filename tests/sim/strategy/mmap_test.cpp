@@ -58,6 +58,18 @@ TEST(MmapTest, AWarmCacheReadsNothing) {
   EXPECT_EQ(report.stall, Duration{});
 }
 
+// The file began in the page cache, but what was dropped of it comes from storage: 1 B/ns, where
+// the page cache would give 1.25.
+TEST(MmapTest, WhatAWarmCacheHasDroppedComesFromStorage) {
+  Scenario scenario = mapped(4, 1024_KiB * 3, 3);
+  scenario.load.is_cached = true;
+  scenario.device.energy = DeviceEnergy{.storage_femtojoules = 1'000};
+  const SimReport report = run(scenario).report;
+  EXPECT_GT(report.bytes_read, 1024_KiB);
+  EXPECT_EQ(report.stages.read.count(), report.bytes_read.count());
+  EXPECT_EQ(report.energy->storage_microjoules, (report.bytes_read.count() + 500'000) / 1'000'000);
+}
+
 // Random advice: 256 pages a layer, each a request; with readahead a layer is one run.
 TEST(MmapTest, RandomAdviceReadsPageByPage) {
   Scenario scenario = mapped(1, 1024_KiB, 1);
