@@ -54,6 +54,7 @@ std::string Control::take(AdaptAction action, int64_t next) {
 Bytes Control::excess() const { return own(*worst_) - parts_.watch.approaching(); }
 
 std::string Control::shrink_cache() {
+  if (parts_.experts != nullptr) return shrink_experts();
   if (parts_.cache == nullptr) return "";
   const Bytes least =
       least_cache_capacity(parts_.input.itinerary, parts_.plan.units, parts_.input.pinned);
@@ -64,6 +65,14 @@ std::string Control::shrink_cache() {
   const Bytes reached = parts_.cache->capacity();  // what is being read stays
   if (reached >= before) return "";
   return fmt::format("{} instead of {}", format_bytes(reached), format_bytes(before));
+}
+
+std::string Control::shrink_experts() {
+  const Bytes before = parts_.experts->capacity();
+  for (const UnitId unit : parts_.experts->shrink(excess())) parts_.store.release(unit);
+  const Bytes after = parts_.experts->capacity();
+  if (after >= before) return "";
+  return fmt::format("{} of experts instead of {}", format_bytes(after), format_bytes(before));
 }
 
 // The plan for half the ubatch says what its arena takes.

@@ -8,8 +8,9 @@
 //   action            what it does                                     it cannot be taken
 //   drop-prefetch     double-buffer, chunked: one slot instead of      without one, or again
 //                     two; mmap: nothing is asked for ahead
-//   shrink-cache      the block cache's capacity falls by the excess   without one; at the least
-//                                                                      that serves every visit
+//   shrink-cache      the capacity of the block cache, or of the       without one; at the least
+//                     experts' caches, falls by the excess             that serves every visit, or
+//                                                                      what a token uses
 //   shrink-ubatch     prefill passes to come take half the tokens,     below 32 tokens; where the
 //                     the arena is that of the plan for so many        arena is not ours to plan
 //   shorten-context   generation stops at the cells reached            before it has begun
@@ -21,13 +22,14 @@
 //
 //   A cache of 600 B over layers of 100, 200 and 300 B, a line of 540 B: the first pass fills it,
 //   60 B too much. shrink-cache: 540 B from the second pass on, in which nothing is short.
-//   Checked by ControlTest.ShrinkCache.
+//   Checked by ControlTest.ShrinkCache. Experts: ControlTest.ShrinkCacheOfExperts.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "sim/core/trace.h"
+#include "sim/strategy/expert_loader.h"
 #include "sim/strategy/kv_cells.h"
 #include "sim/strategy/run_input.h"
 #include "sim/strategy/system_watch.h"
@@ -48,8 +50,9 @@ struct ControlParts {
   KvCells& cells;
   MemoryLedger& ledger;
   SystemWatch& watch;
-  BlockCache* cache = nullptr;  // null = there is none
-  Trace* trace = nullptr;       // null = none wanted
+  BlockCache* cache = nullptr;      // null = there is none
+  ExpertCaches* experts = nullptr;  // likewise
+  Trace* trace = nullptr;           // null = none wanted
 };
 
 class Control {
@@ -64,6 +67,7 @@ class Control {
   // What was done, "" when the action cannot be taken.
   std::string take(AdaptAction action, int64_t next);
   std::string shrink_cache();
+  std::string shrink_experts();
   std::string shrink_ubatch(int64_t next);
   std::string shorten_context(int64_t next);
   std::string spill_kv();

@@ -126,8 +126,7 @@ std::vector<UnitId> ExpertRouter::route(int64_t layer, int64_t tokens) {
 
 ExpertCaches::ExpertCaches(const Scenario& scenario, const ExpertUnits& units,
                            const RunInput& input)
-    : scenario_(scenario), units_(units) {
-  const ResidencyChoices& choices = scenario.residency;
+    : scenario_(scenario), units_(units), slots_(scenario.residency.expert_slots) {
   std::vector<std::vector<UnitId>> announced;
   if (scenario.cache.policy == CachePolicy::kNextUse) announced = sequences(input);
   const auto add_cache = [&](const std::vector<Bytes>& sizes, Bytes capacity) {
@@ -142,23 +141,22 @@ ExpertCaches::ExpertCaches(const Scenario& scenario, const ExpertUnits& units,
   for (int64_t layer = 0; layer < units.routing.n_layer; ++layer) {
     const Bytes each = units.expert[static_cast<size_t>(layer)];
     const std::vector<Bytes> sizes(static_cast<size_t>(units.routing.n_expert), each);
-    if (choices.expert_slots > 0) add_cache(sizes, each * choices.expert_slots);
+    if (slots_ > 0) add_cache(sizes, each * slots_);
     all.insert(all.end(), sizes.begin(), sizes.end());
   }
-  if (choices.expert_slots == 0) add_cache(all, choices.expert_bytes);
+  if (slots_ == 0) add_cache(all, scenario.residency.expert_bytes);
 }
 
 ExpertCaches::Place ExpertCaches::place_of(int64_t layer, UnitId expert) const {
-  if (scenario_.residency.expert_slots > 0) return {static_cast<size_t>(layer), expert};
+  if (slots_ > 0) return {static_cast<size_t>(layer), expert};
   return {0, UnitId(layer * units_.routing.n_expert + expert.value())};
 }
 
 // The whole run's accesses by cache: what route() will say, from the same seed.
 std::vector<std::vector<UnitId>> ExpertCaches::sequences(const RunInput& input) const {
   ExpertRouter rehearsal(units_.routing);
-  const bool is_by_layer = scenario_.residency.expert_slots > 0;
-  std::vector<std::vector<UnitId>> all(is_by_layer ? static_cast<size_t>(units_.routing.n_layer)
-                                                   : 1);
+  std::vector<std::vector<UnitId>> all(slots_ > 0 ? static_cast<size_t>(units_.routing.n_layer)
+                                                  : 1);
   PassWalk walk(input.passes, input.itinerary);
   for (int64_t visit = 0; visit < input.itinerary.visits(); ++visit) {
     const Pass& pass = walk.next_visit();
@@ -172,14 +170,18 @@ std::vector<std::vector<UnitId>> ExpertCaches::sequences(const RunInput& input) 
   return all;
 }
 
+std::vector<UnitId> ExpertCaches::units_of(size_t cache, const std::vector<UnitId>& blocks) const {
+  const int64_t layer = slots_ > 0 ? static_cast<int64_t>(cache) : 0;
+  std::vector<UnitId> units;
+  for (const UnitId block : blocks) units.push_back(units_.unit_of(layer, block));
+  return units;
+}
+
 Access ExpertCaches::access(int64_t layer, UnitId expert, Phase phase) {
   const Place place = place_of(layer, expert);
   Access access = caches_.at(place.cache).access(place.block);
   check(access.outcome != AccessOutcome::kTooLarge, "an expert fits the cache");
-  const bool is_by_layer = scenario_.residency.expert_slots > 0;
-  for (UnitId& evicted : access.evicted) {
-    evicted = is_by_layer ? units_.unit_of(layer, evicted) : units_.unit_of(0, evicted);
-  }
+  access.evicted = units_of(place.cache, access.evicted);
   if (phase == Phase::kPrefill) return access;
   const bool is_hit = access.outcome == AccessOutcome::kHit;
   ++(is_hit ? decode_hits_ : decode_misses_);
@@ -187,14 +189,42 @@ Access ExpertCaches::access(int64_t layer, UnitId expert, Phase phase) {
   return access;
 }
 
+Bytes ExpertCaches::capacity() const {
+  Bytes sum;
+  for (const BlockCache& cache : caches_) sum += cache.capacity();
+  return sum;
+}
+
+std::vector<UnitId> ExpertCaches::shrink(Bytes excess) {
+  Bytes held;
+  for (const BlockCache& cache : caches_) held += cache.stats().resident;
+  const Bytes target = held - std::min(excess, held);
+  const int64_t used = units_.routing.n_used;
+  if (slots_ == 0) {
+    const Bytes after = std::max(target, units_.largest() * used);
+    if (after >= capacity()) return {};
+    return units_of(0, caches_.front().set_capacity(after));
+  }
+  Bytes slot;  // one of every layer
+  for (const Bytes expert : units_.expert) slot += expert;
+  const int64_t slots = std::max(target / slot, used);
+  std::vector<UnitId> gone;
+  if (slots >= slots_) return gone;
+  slots_ = slots;
+  for (size_t layer = 0; layer < caches_.size(); ++layer) {
+    const auto blocks = caches_[layer].set_capacity(units_.expert[layer] * slots);
+    const std::vector<UnitId> units = units_of(layer, blocks);
+    gone.insert(gone.end(), units.begin(), units.end());
+  }
+  return gone;
+}
+
 void ExpertCaches::add_to(SimReport& report, int64_t decode_passes) const {
   report.cache_policy = name_of(scenario_.cache.policy);
-  Bytes capacity;
   for (const BlockCache& cache : caches_) {
     report.cache_hits += cache.stats().hits;
     report.cache_misses += cache.stats().misses;
     report.cache_evictions += cache.stats().evictions;
-    capacity += cache.capacity();
   }
   const int64_t accesses = report.cache_hits + report.cache_misses;
   if (accesses > 0) {
@@ -204,8 +234,8 @@ void ExpertCaches::add_to(SimReport& report, int64_t decode_passes) const {
                                .experts = units_.routing.n_expert,
                                .used = units_.routing.n_used,
                                .expert = units_.largest(),
-                               .slots = scenario_.residency.expert_slots,
-                               .capacity = capacity,
+                               .slots = slots_,
+                               .capacity = capacity(),
                                .hits = decode_hits_,
                                .misses = decode_misses_};
   if (decode_passes > 0) report.experts->read_per_token = decode_read_ / decode_passes;

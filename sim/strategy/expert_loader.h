@@ -64,6 +64,11 @@ class ExpertCaches {
   // Of that layer's cache. Units of the run.
   Access access(int64_t layer, UnitId expert, Phase phase);
 
+  Bytes capacity() const;
+  // Falls by `excess` below what is held now, by whole slots where layers have slots; to what a
+  // token uses at least. The units of the run that went.
+  std::vector<UnitId> shrink(Bytes excess);
+
   void add_to(SimReport& report, int64_t decode_passes) const;
 
  private:
@@ -72,11 +77,14 @@ class ExpertCaches {
     UnitId block{};
   };
   Place place_of(int64_t layer, UnitId expert) const;
+  // The same the other way round.
+  std::vector<UnitId> units_of(size_t cache, const std::vector<UnitId>& blocks) const;
   std::vector<std::vector<UnitId>> sequences(const RunInput& input) const;
 
   const Scenario& scenario_;
   const ExpertUnits& units_;
   std::vector<BlockCache> caches_{};
+  int64_t slots_ = 0;  // of each layer; 0 = one cache for all of them
   int64_t decode_hits_ = 0;
   int64_t decode_misses_ = 0;
   Bytes decode_read_{};

@@ -33,6 +33,7 @@ class RunWeights {
   WeightStore& store() { return store_; }
   const WeightStore& store() const { return store_; }
   BlockCache* cache() { return cache_ ? &*cache_ : nullptr; }
+  ExpertCaches* experts() { return expert_caches_ ? &*expert_caches_ : nullptr; }
   MappedFile* mapped() { return mapped_ ? &*mapped_ : nullptr; }
 
   // Reads, faults, hits, notes and the events of loading.

@@ -72,7 +72,7 @@ class Run {
     weights_.add_to(report);
     fill_stages(report.stages);
     fill_rates(report);
-    report_spent(spent_, scenario_.device, report);
+    report_spent(spent_, weights_.store().from_storage(), scenario_.device, report);
     if (processes_) processes_->add_to(report);
     report_memory(ledger_, watch_, plan_.units, report);
     if (trace_wanted_) {
@@ -157,6 +157,7 @@ class Run {
                                   .ledger = ledger_,
                                   .watch = watch_,
                                   .cache = weights_.cache(),
+                                  .experts = weights_.experts(),
                                   .trace = trace_wanted_ ? &trace_ : nullptr});
   }
 

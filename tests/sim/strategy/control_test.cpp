@@ -9,6 +9,7 @@
 namespace tidemark {
 namespace {
 
+using ::testing::Contains;
 using testing::decoder_scenario;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -163,6 +164,47 @@ TEST(ControlTest, ShortenContext) {
 //   k + (57,344 - k) / 2 = 51,200: k = 45,056
 //   cell 113 takes the 8th block, 65,536 B: 45,056 + 10,240 = 55,296, 4,096 too much;
 //   k + (65,536 - k) / 2 = 51,200: k = 36,864
+// Three layers of 8 experts of 32 x 16 in f16, gate, up and down: 3,072 B each; 2 used, and of the
+// 24 as many kept as four slots a layer hold, 36,864 B.
+Scenario mixture(ResidencyChoices kept) {
+  const LayerSpec layer{.mixer = AttentionSpec{.n_head = 2, .n_head_kv = 2, .head_dim = 16},
+                        .moe = {.n_expert = 8, .n_expert_used = 2, .n_ff_exp = 16}};
+  Scenario scenario = decoder_scenario(1, StrategyKind::kResident);
+  std::get<TransformerSpec>(scenario.model.dims).layers = {layer, layer, layer};
+  scenario.prompt = Tokens(1);
+  scenario.generate = Tokens(40);
+  scenario.residency = kept;
+  scenario.margin_ratio = 0.0;
+  scenario.adapt = {AdaptAction::kShrinkCache};
+  return scenario;
+}
+
+// A byte too much costs a slot of each layer: 3 x 3 x 3,072 B = 27.0 KiB stay. At two slots, what a
+// token uses, there is nothing to give. One cache gives what is asked for: 3,072 B, an expert.
+TEST(ControlTest, ShrinkCacheOfExperts) {
+  Scenario scenario = mixture({.expert_slots = 4});
+  scenario.budget = run(scenario).report.peak - Bytes::of(1);
+  SimReport report = run(scenario).report;
+  EXPECT_THAT(told(report),
+              ElementsAre("memory state: critical",
+                          "action: shrink-cache: 27.0 KiB of experts instead of 36.0 KiB",
+                          "memory state: ok"));
+  EXPECT_EQ(report.peak - report.curve.back().total(), Bytes::of(3 * 3072));
+  EXPECT_EQ(report.experts->slots, 3);
+  EXPECT_EQ(report.experts->capacity, Bytes::of(27 * 1024));
+
+  scenario = mixture({.expert_slots = 2});
+  scenario.budget = run(scenario).report.peak - Bytes::of(1);
+  EXPECT_EQ(told(run(scenario).report)[1], "action: none of those stated can be taken");
+
+  scenario = mixture({.expert_bytes = Bytes::of(36 * 1024)});
+  scenario.budget = run(scenario).report.peak - Bytes::of(3072);
+  report = run(scenario).report;
+  EXPECT_THAT(told(report),
+              Contains("action: shrink-cache: 33.0 KiB of experts instead of 36.0 KiB"));
+  EXPECT_EQ(report.peak - report.curve.back().total(), Bytes::of(3072));
+}
+
 TEST(ControlTest, SpillKv) {
   Scenario scenario = decoder_scenario(4, StrategyKind::kResident);
   scenario.engine.kv_spill = KvSpill::kReadAhead;
