@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "planner/base/units.h"
+
 namespace tidemark {
 namespace {
 
@@ -46,6 +48,31 @@ std::string cores_note(const Scenario& scenario) {
   const std::string names = stated_of(scenario, kKeys);
   if (names.empty()) return "";
   return fmt::format("Device {} states no cores and ignores: {}.", scenario.device.name, names);
+}
+
+// Read by what the settings say of themselves: the number asked for is not kept.
+std::string threads_note(const Scenario& scenario) {
+  const auto threads = std::ranges::find(scenario.settings, "threads", &Setting::key);
+  if (threads == scenario.settings.end() ||
+      !threads->origin.ends_with(", held to the device's cores"))
+    return "";
+  return fmt::format(
+      "More threads were asked for than there are cores: {} compute, one on each; more would take "
+      "turns.",
+      threads->value);
+}
+
+// Storage bounds a mapped file, but two measurements may say otherwise.
+std::string mapped_note(const Scenario& scenario) {
+  const DeviceSpec& device = scenario.device;
+  if (scenario.strategy != StrategyKind::kMmap || !device.mapped_read) return "";
+  BytesPerSecond fastest = device.flash_read;
+  for (const StoragePoint& point : device.storage) fastest = std::max(fastest, point.rate);
+  if (*device.mapped_read <= fastest) return "";
+  return fmt::format(
+      "The device states that a mapped file comes at {} (mapped_read), faster than its storage "
+      "reads, {} at most; the run believes it.",
+      format_bandwidth(*device.mapped_read), format_bandwidth(fastest));
 }
 
 // Towers and encoders are phases of the plan that a run does not make.
@@ -96,8 +123,9 @@ std::string run_only_note(const Scenario& scenario) {
 
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes;
-  for (std::string note : {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
-                           encode_note(plan), encoder_note(scenario)}) {
+  for (std::string note :
+       {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
+        threads_note(scenario), mapped_note(scenario), encode_note(plan), encoder_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

@@ -142,6 +142,57 @@ TEST(DeviceRatesTest, EnergyOfARunByHand) {
   EXPECT_EQ(report.energy->total(), 604);
 }
 
+// The same from a page cache: 1 MB at 1.25 B/ns, 0.8 ms, and no energy of storage.
+//   compute and memory as above      idle     0.25 W x 0.92 ms = 230 uJ
+TEST(DeviceRatesTest, WhatThePageCacheServedIsNotReadFromStorage) {
+  Scenario scenario =
+      layer_scenario({{"a", Bytes::of(1'000'000), Bytes::of(200'000)}}, StrategyKind::kResident);
+  scenario.load.is_cached = true;
+  scenario.device.energy = DeviceEnergy{.memory_femtojoules = 20'000,
+                                        .storage_femtojoules = 60'000,
+                                        .computing_milliwatts = 2'000,
+                                        .idle_milliwatts = 250};
+  const SimReport report = run(scenario).report;
+  EXPECT_EQ(report.end, Duration::us(920));
+  EXPECT_EQ(report.bytes_read, Bytes::of(1'000'000));
+  EXPECT_EQ(report.energy->storage_microjoules, 0);
+  EXPECT_EQ(report.energy->total(), 240 + 24 + 230);
+}
+
+bool has_note(const Scenario& scenario, const std::string& text) {
+  const std::vector<std::string> notes = run(scenario).report.notes;
+  return std::ranges::find(notes, text) != notes.end();
+}
+
+TEST(DeviceRatesTest, ThreadsBeyondTheCoresAreNoted) {
+  Scenario scenario = decoder_scenario(1, StrategyKind::kResident);
+  const std::string note =
+      "More threads were asked for than there are cores: 8 compute, one on each; more would take "
+      "turns.";
+  scenario.settings = {{"threads", "8", "flag --threads"}};
+  EXPECT_FALSE(has_note(scenario, note));
+  scenario.settings = {{"threads", "8", "flag --threads, held to the device's cores"}};
+  EXPECT_TRUE(has_note(scenario, note));
+}
+
+// Storage of 1 GB/s, or of 3 GB/s at its fastest point.
+TEST(DeviceRatesTest, AMappedFileFasterThanItsStorageIsNoted) {
+  Scenario scenario = layer_scenario({{"a", Bytes::of(1'000'000), {}}}, StrategyKind::kMmap);
+  scenario.device.page_size = Bytes::of(4096);
+  scenario.device.mapped_read = BytesPerSecond::of(2'000'000'000);
+  const std::string note =
+      "The device states that a mapped file comes at 2.00 GB/s (mapped_read), faster than its "
+      "storage reads, 1.00 GB/s at most; the run believes it.";
+  EXPECT_TRUE(has_note(scenario, note));
+  scenario.strategy = StrategyKind::kLayerwise;
+  EXPECT_FALSE(has_note(scenario, note)) << "nothing is mapped";
+  scenario.strategy = StrategyKind::kMmap;
+  scenario.device.storage = {{.order = ReadOrder::kSequential,
+                              .request = Bytes::of(1 << 20),
+                              .rate = BytesPerSecond::of(3'000'000'000)}};
+  EXPECT_FALSE(has_note(scenario, note));
+}
+
 // One token at one cell: 26,880 operations of products in f16 and 128 of attention over a cache in
 // f16, a microjoule each.
 TEST(DeviceRatesTest, EnergyOfOperationsGoesByType) {
