@@ -210,6 +210,9 @@ void read_energy(YamlMap& map, DeviceSpec& device) {
                    .computing_milliwatts = read_power(*part, "computing"),
                    .idle_milliwatts = read_power(*part, "idle")};
   part->finish();
+  if (part->keys().empty()) {
+    map.error("energy", "is empty", "state one of its figures, or leave it out");
+  }
 }
 
 }  // namespace
