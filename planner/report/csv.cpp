@@ -3,7 +3,9 @@
 // an empty field.
 #include <fmt/core.h>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "planner/report/escape.h"
 #include "planner/report/parts.h"
@@ -70,6 +72,67 @@ Fields fields_of(const PlanReport& report) {
   return fields;
 }
 
+// A field of each head; those of facts that a run does not have are empty.
+template <typename Facts, typename Read>
+void add_facts(Fields& fields, const std::optional<Facts>& facts, Read read) {
+  Fields more = read(facts.value_or(Facts{}));
+  for (Field& field : more) {
+    if (!facts) field.value.clear();
+    fields.push_back(std::move(field));
+  }
+}
+
+Fields energy_fields(const EnergyFacts& energy) {
+  return {{"energy_total_uj", exact(energy.total())},
+          {"energy_compute_uj", exact(energy.compute_microjoules)},
+          {"energy_memory_uj", exact(energy.memory_microjoules)},
+          {"energy_storage_uj", exact(energy.storage_microjoules)},
+          {"energy_idle_uj", exact(energy.idle_microjoules)}};
+}
+
+Fields prefetch_fields(const PrefetchFacts& prefetch) {
+  return {{"prefetch_begun", exact(prefetch.begun)},
+          {"prefetch_late", exact(prefetch.late)},
+          {"prefetch_lost", exact(prefetch.lost)}};
+}
+
+Fields expert_fields(const ExpertFacts& facts) {
+  const auto read = facts.read_per_token;
+  return {{"experts_layers", exact(facts.layers)},
+          {"experts_experts", exact(facts.experts)},
+          {"experts_used", exact(facts.used)},
+          {"experts_expert_bytes", exact(facts.expert)},
+          {"experts_slots", facts.slots > 0 ? exact(facts.slots) : ""},
+          {"experts_capacity_bytes", exact(facts.capacity)},
+          {"experts_decode_hits", exact(facts.hits)},
+          {"experts_decode_misses", exact(facts.misses)},
+          {"experts_read_per_token_bytes", read ? exact(*read) : ""}};
+}
+
+Fields row_fields(const ColdRowFacts& facts) {
+  return {{"rows_neurons", exact(facts.neurons)},
+          {"rows_kept", exact(facts.kept)},
+          {"rows_cold_bytes", exact(facts.cold)},
+          {"rows_request_bytes", exact(facts.request)},
+          {"rows_requests_per_token", exact(facts.requests_per_token)},
+          {"rows_read_per_token_bytes", exact(facts.read_per_token)}};
+}
+
+// How many, and what they have together. A run of one process has none.
+void add_processes(Fields& fields, const std::vector<ProcessFacts>& processes) {
+  Bytes own;
+  Bytes pss;
+  for (const ProcessFacts& process : processes) {
+    own += process.own;
+    pss += process.pss;
+  }
+  const bool any = !processes.empty();
+  fields.push_back({"processes", any ? exact(std::ssize(processes)) : ""});
+  fields.push_back({"processes_own_bytes", any ? exact(own) : ""});
+  fields.push_back({"processes_pss_bytes", any ? exact(pss) : ""});
+  fields.push_back({"processes_last_ttft_ns", any ? exact(processes.back().ttft) : ""});
+}
+
 Fields fields_of(const SimReport& report) {
   Fields fields = identity_fields(report);
   fields.push_back({"cache_policy", report.cache_policy});
@@ -96,6 +159,12 @@ Fields fields_of(const SimReport& report) {
   fields.push_back({"interval_p99_ns", interval(intervals.p99)});
   fields.push_back({"limited_by", report.stages.limited_by});
   add_device(fields, report.device.limit);
+  fields.push_back({"minor_faults", exact(report.minor_faults)});
+  add_facts(fields, report.energy, energy_fields);
+  add_facts(fields, report.prefetch, prefetch_fields);
+  add_facts(fields, report.experts, expert_fields);
+  add_facts(fields, report.rows, row_fields);
+  add_processes(fields, report.processes);
   return fields;
 }
 

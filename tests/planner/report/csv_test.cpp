@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <map>
 
 #include "planner/report/parts.h"
@@ -72,6 +73,41 @@ TEST(CsvTest, UndefinedValuesAreEmpty) {
   EXPECT_EQ(record_of(to_csv(runs), 2).at("hit_rate"), "0");
   EXPECT_EQ(record_of(to_csv(runs), 2).at("tpot_ns"), "");
   EXPECT_EQ(record_of(to_csv(runs), 2).at("peak_at"), "prefill 0, blk.1");
+}
+
+// What only some runs have stands behind what all have, under the document's names.
+TEST(CsvTest, WhatOnlySomeRunsHaveIsAddedAtTheEnd) {
+  SimReport run = testing::sample_run();
+  run.minor_faults = 3;
+  run.energy = EnergyFacts{.compute_microjoules = 5,
+                           .memory_microjoules = 7,
+                           .storage_microjoules = 11,
+                           .idle_microjoules = 13};
+  run.experts = ExpertFacts{.layers = 2, .experts = 8, .used = 2, .hits = 30, .misses = 10};
+  run.processes = {{.own = Bytes::of(10), .pss = Bytes::of(100)},
+                   {.ttft = Duration::ns(9), .own = Bytes::of(20), .pss = Bytes::of(200)}};
+  const std::vector<SimReport> runs{run, testing::sample_run()};
+  const std::string text = to_csv(runs);
+  const auto filled = record_of(text, 1);
+  EXPECT_EQ(filled.at("minor_faults"), "3");
+  EXPECT_EQ(filled.at("energy_total_uj"), "36");
+  EXPECT_EQ(filled.at("energy_storage_uj"), "11");
+  EXPECT_EQ(filled.at("experts_decode_hits"), "30");
+  EXPECT_EQ(filled.at("experts_slots"), "") << "one cache for all layers";
+  EXPECT_EQ(filled.at("experts_read_per_token_bytes"), "");
+  EXPECT_EQ(filled.at("rows_kept"), "");
+  EXPECT_EQ(filled.at("prefetch_late"), "");
+  EXPECT_EQ(filled.at("processes"), "2");
+  EXPECT_EQ(filled.at("processes_own_bytes"), "30");
+  EXPECT_EQ(filled.at("processes_pss_bytes"), "300");
+  EXPECT_EQ(filled.at("processes_last_ttft_ns"), "9");
+  const auto plain = record_of(text, 2);
+  for (const char* head : {"energy_total_uj", "experts_layers", "rows_neurons", "processes"}) {
+    EXPECT_EQ(plain.at(head), "") << head;
+  }
+  const auto heads = read_csv(text).front();
+  const auto limit = std::ranges::find(heads, "limit_bytes");
+  EXPECT_EQ(*(limit + 1), "minor_faults");
 }
 
 TEST(CsvTest, NoReportsLeaveTheHead) {
