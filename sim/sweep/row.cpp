@@ -60,6 +60,13 @@ SweepCell optional_ns(const std::optional<Duration>& duration) {
   return duration ? SweepCell(duration->count()) : SweepCell();
 }
 
+// Of experts, or of rows, that come when a token needs them.
+SweepCell read_per_token(const SimReport& report) {
+  if (report.rows) return report.rows->read_per_token.count();
+  const bool is_known = report.experts && report.experts->read_per_token;
+  return is_known ? SweepCell(report.experts->read_per_token->count()) : SweepCell();
+}
+
 const std::vector<SimColumn>& simulation_columns() {
   using R = SimReport;
   static const std::vector<SimColumn> columns = {
@@ -79,6 +86,12 @@ const std::vector<SimColumn>& simulation_columns() {
        [](const R& r) -> SweepCell { return r.cache_misses; }},
       {"hit_rate", ColumnKind::kReal,
        [](const R& r) -> SweepCell { return r.hit_rate ? SweepCell(*r.hit_rate) : SweepCell(); }},
+      {"page_faults", ColumnKind::kInteger, [](const R& r) -> SweepCell { return r.page_faults; }},
+      {"energy_total_uj", ColumnKind::kInteger,
+       [](const R& r) -> SweepCell {
+         return r.energy ? SweepCell(r.energy->total()) : SweepCell();
+       }},
+      {"read_per_token_bytes", ColumnKind::kInteger, read_per_token},
   };
   return columns;
 }

@@ -66,6 +66,9 @@ TEST(SweepRowTest, ReportsFillTheirColumns) {
   SimReport simulation;
   simulation.outcome = SimOutcome::kOverLimit;
   simulation.hit_rate = 0.25;
+  simulation.page_faults = 4;
+  simulation.energy = EnergyFacts{.compute_microjoules = 5, .idle_microjoules = 7};
+  simulation.experts = ExpertFacts{.read_per_token = Bytes::of(9)};
   set_simulation(cells, simulation);
   EXPECT_EQ(cells[sweep_column("weights_bytes")], SweepCell(int64_t{5}));
   EXPECT_EQ(cells[sweep_column("total_bytes")], SweepCell(int64_t{12}));
@@ -75,6 +78,12 @@ TEST(SweepRowTest, ReportsFillTheirColumns) {
   EXPECT_EQ(cells[sweep_column("outcome")], SweepCell("over_limit"));
   EXPECT_EQ(cells[sweep_column("hit_rate")], SweepCell(0.25));
   EXPECT_EQ(cells[sweep_column("tpot_ns")], SweepCell());
+  EXPECT_EQ(cells[sweep_column("page_faults")], SweepCell(int64_t{4}));
+  EXPECT_EQ(cells[sweep_column("energy_total_uj")], SweepCell(int64_t{12}));
+  EXPECT_EQ(cells[sweep_column("read_per_token_bytes")], SweepCell(int64_t{9}));
+  set_simulation(cells, SimReport{});
+  EXPECT_EQ(cells[sweep_column("energy_total_uj")], SweepCell());
+  EXPECT_EQ(cells[sweep_column("read_per_token_bytes")], SweepCell());
 }
 
 }  // namespace
