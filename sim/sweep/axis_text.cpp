@@ -23,6 +23,10 @@ bool starts_with_digit(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
+bool is_count(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // The parts of "first-last*step"; `sign` is '*', '+' or 0 when no step is written.
 struct RangeText {
   std::string_view first{};
@@ -176,7 +180,9 @@ Parsed<Values> size_range(const RangeText& text) {
 Parsed<Values> item_values(AxisKind kind, std::string_view item) {
   const std::optional<RangeText> range = kind == AxisKind::kName ? std::nullopt : range_text(item);
   if (!range) return Values{std::string(item)};
-  Parsed<Values> values = kind == AxisKind::kSize ? size_range(*range) : number_range(*range);
+  const bool is_size =
+      kind == AxisKind::kSize || (kind == AxisKind::kCountOrSize && !is_count(range->first));
+  Parsed<Values> values = is_size ? size_range(*range) : number_range(*range);
   if (auto* error = std::get_if<UnitError>(&values)) {
     error->message = fmt::format("{}: {}", in_quotes(item), error->message);
   }

@@ -23,10 +23,11 @@ namespace tidemark {
 inline constexpr int64_t kMostScenarios = 1'000'000;
 
 enum class AxisKind {
-  kName,    // commas separate values
-  kNumber,  // and ranges of whole numbers
-  kSize,    // and ranges of sizes with units
-  kWhole,   // the text is one value, commas and all
+  kName,         // commas separate values
+  kNumber,       // and ranges of whole numbers
+  kSize,         // and ranges of sizes with units
+  kCountOrSize,  // and ranges of either: what begins with a bare number is a count
+  kWhole,        // the text is one value, commas and all
 };
 
 // The values, at least one; or why there are none. The caller adds where the text stands.

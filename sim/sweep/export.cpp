@@ -113,11 +113,16 @@ std::string fixed_paragraph(const SummaryTable& table) {
   return text.empty() ? text : text + "\n";
 }
 
+std::string note_paragraph(const SummaryTable& table) {
+  return table.note.empty() ? "" : paragraph("Note", table.note) + "\n";
+}
+
 std::string table_head(const SummaryTable& table, int64_t rows, TextStyle style) {
   int width = -2;
   for (const int column : table.widths) width += column + 2;
   return fmt::format("Sweep of {} scenario{}\n\n", rows, rows == 1 ? "" : "s") +
-         fixed_paragraph(table) + table_line(table, head_cells(table), style) +
+         fixed_paragraph(table) + note_paragraph(table) +
+         table_line(table, head_cells(table), style) +
          std::string(static_cast<size_t>(std::max(width, 1)), '-') + "\n";
 }
 
@@ -127,6 +132,7 @@ std::string markdown_head(const SummaryTable& table) {
     text += (text.empty() ? "Fixed: " : ", ") + markdown_text(item);
   }
   if (!text.empty()) text += "\n\n";
+  if (!table.note.empty()) text += "Note: " + markdown_text(table.note) + "\n\n";
   text += markdown_line(head_cells(table)) + "|";
   for (const Column& column : table.columns) {
     text += column.align == Align::kLeft ? " --- |" : " ---: |";

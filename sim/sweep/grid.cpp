@@ -47,7 +47,8 @@ std::optional<Diagnostic> too_many(const Grid& grid) {
 }  // namespace
 
 AxisKind axis_kind(const SettingInfo& setting) {
-  if (setting.value == "N") return AxisKind::kNumber;
+  if (setting.value == "N" || setting.value == "N|1/N") return AxisKind::kNumber;
+  if (setting.value == "N|SIZE") return AxisKind::kCountOrSize;
   if (setting.value == "SIZE") return AxisKind::kSize;
   // "UNIT,...": the commas belong to the value.
   if (setting.value.find(',') != std::string_view::npos) return AxisKind::kWhole;

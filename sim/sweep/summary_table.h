@@ -13,6 +13,7 @@ struct SummaryTable {
   std::vector<Column> columns{};
   std::vector<size_t> settings{};    // the first columns: positions in sweep_columns()
   std::vector<std::string> fixed{};  // "ctx_size 4096": settings with one value in all rows
+  std::string note{};                // what fits, total and slack leave out; "" = nothing
   bool any_failed = false;           // then the last column is the problem
   std::vector<int> widths{};         // of the widest cell, head included
 };

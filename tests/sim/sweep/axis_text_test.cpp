@@ -40,6 +40,8 @@ TEST(AxisTextTest, WorkedExamples) {
       {AxisKind::kNumber, "8,4,8", {"8", "4"}},
       {AxisKind::kNumber, "512,512-2048*2", {"512", "1024", "2048"}},
       {AxisKind::kSize, "1 GiB,2 GiB", {"1 GiB", "2 GiB"}},
+      {AxisKind::kCountOrSize, "8-32*2,1 GiB", {"8", "16", "32", "1 GiB"}},
+      {AxisKind::kCountOrSize, "1 GiB-3 GiB+1 GiB", {"1 GiB", "2 GiB", "3 GiB"}},
       {AxisKind::kSize, "512 MiB-2 GiB*2", {"512 MiB", "1024 MiB", "2048 MiB"}},
       {AxisKind::kSize, "1GB-2 GB+500 MB", {"1 GB", "1500000000 B", "2 GB"}},
       {AxisKind::kSize, "1.5 GiB-3 GiB*2", {"1610612736 B", "3 GiB"}},
@@ -79,6 +81,8 @@ TEST(AxisTextTest, EveryMistakeIsNamedWithAWayOut) {
       {AxisKind::kNumber, "1-9223372036854775807", "more than 1,000,000 values", "larger step"},
       {AxisKind::kNumber, "1-600000,1-600000", "more than 1,000,000 values", "larger step"},
       {AxisKind::kSize, "1-4*2", "1", ""},
+      {AxisKind::kCountOrSize, "1-4 GiB*2", "4 GiB", ""},
+      {AxisKind::kCountOrSize, "1 GiB-4*2", "4", ""},
       {AxisKind::kSize, "1 G-4 G*2", "ambiguous", "GiB"},
       {AxisKind::kSize, "1 GiB-4 GiB", "no step", "1 GiB-4 GiB*2"},
       {AxisKind::kSize, "1 GiB-4 GiB*2 GiB", "2 GiB", ""},
@@ -126,7 +130,8 @@ TEST(AxisTextTest, NoTextCrashesIt) {
   EXPECT_TRUE(rc::check([] {
     const auto text = *rc::gen::container<std::string>(
         rc::gen::elementOf(std::string("0123456789-+*, GiMB.\x80\n")));
-    for (const AxisKind kind : {AxisKind::kName, AxisKind::kNumber, AxisKind::kSize}) {
+    for (const AxisKind kind :
+         {AxisKind::kName, AxisKind::kNumber, AxisKind::kSize, AxisKind::kCountOrSize}) {
       const Parsed<Values> parsed = axis_values(kind, text);
       if (const auto* values = std::get_if<Values>(&parsed)) RC_ASSERT(!values->empty());
     }

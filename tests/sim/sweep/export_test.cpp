@@ -57,6 +57,23 @@ TEST(ExportTest, TheTableNamesWhatVariesAndSaysTheRestOnce) {
             "4096        no  1.00 GiB  -1.00 MiB  over_limit  512 MiB  1.50 ms   20.0\n");
 }
 
+// A plan counts all experts; that the run keeps some is said above the table.
+TEST(ExportTest, WhatThePlanLeavesOutIsNoted) {
+  SweepRow kept = small_row("a", 512, false);
+  set_cell(kept.cells, "expert_cache", int64_t{16});
+  set_cell(kept.cells, "processes", int64_t{1});
+  const Store store = store_of({kept, small_row("b", 1024, true)});
+  const std::string note =
+      "fits, total and slack are of a plan with all weights in one process; outcome and peak";
+  EXPECT_THAT(exported(store, ExportFormat::kTable),
+              HasSubstr("\nNote       " + note +
+                        "\n           are of the run, with expert_cache.\n\nctx_size"));
+  EXPECT_THAT(exported(store, ExportFormat::kMarkdown),
+              HasSubstr("\nNote: " + note + " are of the run, with expert_cache.\n\n|"));
+  EXPECT_THAT(exported(store_of({small_row("b", 1024, true)}), ExportFormat::kTable),
+              Not(HasSubstr("Note")));
+}
+
 TEST(ExportTest, AFailedRowShowsItsProblemOnly) {
   const Store store = store_of({small_row("a", 512, true), failed_row("b", 1)});
   EXPECT_THAT(exported(store, ExportFormat::kTable),
@@ -116,7 +133,8 @@ TEST(ExportTest, HostileTextBreaksNoFormat) {
   EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 2);
   EXPECT_THAT(json, HasSubstr("\"a,\\\"b\\\"|c\\u000a\\u001b[31m<d>\\\\ \xEF\xBF\xBD\\u0009\""));
   const std::string table = exported(store, ExportFormat::kTable);
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 6);
+  // Title, note of two lines, head and rule, two rows; a line between the first three.
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 9);
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
   const std::string markdown = exported(store, ExportFormat::kMarkdown);
   EXPECT_THAT(markdown, HasSubstr("a,\"b\"\\|c\\\\n"));
