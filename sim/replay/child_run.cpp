@@ -10,16 +10,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "planner/base/units.h"
 #include "sim/replay/memory_group.h"
+#include "sim/replay/system_text.h"
 
 namespace tidemark {
 namespace {
@@ -72,16 +71,7 @@ bool send(int pipe, From from, const Record& record) {
 
 // Of the writable memory that is the process's own, as the kernel counts it for the limit.
 int64_t data_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with("VmData:")) continue;
-    const size_t digits = line.find_first_of("0123456789");
-    int64_t kib = 0;
-    if (digits == std::string::npos) return 0;
-    std::from_chars(line.data() + digits, line.data() + line.size(), kib);
-    return kib * 1024;
-  }
-  return 0;
+  return kib_after(system_text("/proc/self/status"), "VmData:").value_or(Bytes{}).count();
 }
 
 bool set_data_limit(Bytes limit) {

@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "sim/replay/system_text.h"
 
 namespace tidemark {
 namespace {
@@ -23,31 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "tidemark-replay-";
 constexpr int64_t kNoLimit = int64_t{1} << 62;  // the first version's is the largest whole page
 
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
-
-// At the beginning of the text; none for "max".
-std::optional<int64_t> parse_number(std::string_view text) {
-  int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && number >= 0 ? std::optional(number) : std::nullopt;
-}
-
-// On the line that begins with `key`.
-std::optional<int64_t> number_after(const std::string& text, std::string_view key) {
-  std::istringstream lines{text};
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(key)) return parse_number(std::string_view(line).substr(key.size()));
-  }
-  return std::nullopt;
-}
-
 std::vector<GroupParent> own_groups() {
-  return group_parents(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
+  return group_parents(system_text("/proc/self/cgroup"), system_text("/proc/self/mountinfo"));
 }
 
 // A file of a control group takes one write, and says by an error what it thinks of it.
@@ -159,12 +137,15 @@ std::vector<GroupParent> group_parents(std::string_view groups, std::string_view
 
 std::optional<Bytes> room_of(const GroupParent& group) {
   const bool first = group.version == 1;
-  const auto number = [&](const char* name) { return parse_number(text_of(group.folder / name)); };
+  const auto number = [&](const char* name) {
+    return leading_number(system_text(group.folder / name));
+  };
   const auto limit = number(first ? "memory.limit_in_bytes" : "memory.max");
   if (!limit || *limit >= kNoLimit) return std::nullopt;
   const int64_t held = number(first ? "memory.usage_in_bytes" : "memory.current").value_or(0);
   const std::string key = first ? "total_inactive_file " : "inactive_file ";
-  const int64_t idle = number_after(text_of(group.folder / "memory.stat"), key).value_or(0);
+  const std::string stat = system_text(group.folder / "memory.stat");
+  const int64_t idle = leading_number(line_after(stat, key)).value_or(0);
   return Bytes::of(std::clamp<int64_t>(*limit - std::max<int64_t>(held - idle, 0), 0, *limit));
 }
 
@@ -215,8 +196,8 @@ std::string MemoryGroup::describe() const {
 bool MemoryGroup::enter() const { return put(folder_ / "cgroup.procs", "0"); }
 
 std::optional<Bytes> MemoryGroup::highest() const {
-  const auto bytes = parse_number(
-      text_of(folder_ / (version_ == 1 ? "memory.max_usage_in_bytes" : "memory.peak")));
+  const auto bytes = leading_number(
+      system_text(folder_ / (version_ == 1 ? "memory.max_usage_in_bytes" : "memory.peak")));
   return bytes ? std::optional(Bytes::of(*bytes)) : std::nullopt;
 }
 

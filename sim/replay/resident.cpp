@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <numeric>
 #include <system_error>
 
 #include "sim/replay/memory_group.h"
+#include "sim/replay/system_text.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t kFirstBuffer = size_t{1} << 18;
+constexpr std::string_view kRss = "Rss:";
 
 std::optional<AddressRange> parse_range(std::string_view line) {
   AddressRange range;
@@ -28,29 +29,10 @@ std::optional<AddressRange> parse_range(std::string_view line) {
   return range;
 }
 
-// "Rss:   8 kB" -> 8 KiB.
-std::optional<Bytes> parse_kib(std::string_view line, std::string_view key) {
-  if (!line.starts_with(key)) return std::nullopt;
-  line.remove_prefix(key.size());
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  int64_t kib = 0;
-  if (std::from_chars(line.data(), line.data() + line.size(), kib).ec != std::errc{})
-    return std::nullopt;
-  return Bytes::of(kib) * 1024;
-}
-
 bool lies_in_one_of(const AddressRange& inner, std::span<const AddressRange> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const AddressRange& outer) {
     return outer.lower <= inner.lower && inner.upper <= outer.upper;
   });
-}
-
-std::optional<Bytes> find_kib(const char* file, std::string_view key) {
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    if (const auto value = parse_kib(line, key)) return value;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -68,8 +50,8 @@ Bytes resident_in_smaps(std::string_view smaps, std::span<const AddressRange> ra
     if (!is_field) {
       const std::optional<AddressRange> range = parse_range(line);
       counts = range && lies_in_one_of(*range, ranges);
-    } else if (counts) {
-      sum += parse_kib(line, "Rss:").value_or(Bytes{});
+    } else if (counts && line.starts_with(kRss)) {
+      sum += kib_in(line.substr(kRss.size())).value_or(Bytes{});
     }
   }
   return sum;
@@ -132,10 +114,12 @@ bool reset_process_peak() {
   return written;
 }
 
-std::optional<Bytes> process_peak() { return find_kib("/proc/self/status", "VmHWM:"); }
+std::optional<Bytes> process_peak() {
+  return kib_after(system_text("/proc/self/status"), "VmHWM:");
+}
 
 std::optional<Bytes> available_memory() {
-  const auto of_machine = find_kib("/proc/meminfo", "MemAvailable:");
+  const auto of_machine = kib_after(system_text("/proc/meminfo"), "MemAvailable:");
   const auto of_groups = room_in_groups();
   if (!of_machine || !of_groups) return of_machine ? of_machine : of_groups;
   return std::min(*of_machine, *of_groups);
