@@ -78,8 +78,9 @@ class DoubleBufferLoader : public UnitLoader {
       slot->piece = pages_for(extent);
       const Mapping& pages = slot->piece.pages;
       slot->populated = reader_.run([&pages] { pages.populate(); });
-      slot->reading = reader_.run(
-          [this, extent, &pages] { read_piece(parts_.weights, extent, pages.bytes()); });
+      slot->reading = reader_.run([this, extent, &pages] {
+        read_piece(parts_.weights, extent, pages.bytes(), parts_.way);
+      });
       bytes_read_ += parts_.layout.bytes(unit);
       return true;
     }

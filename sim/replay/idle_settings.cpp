@@ -16,6 +16,13 @@ struct IdleRule {
   std::string_view reason{};
 };
 
+// Of a timed replay: what is predicted heeds these, and what runs here does not.
+struct PredictedRule {
+  std::vector<std::string_view> keys{};
+  bool (*is_replayed)(Scenarios scenarios) = nullptr;  // null = never
+  std::string_view reason{};
+};
+
 bool any_of(Scenarios scenarios, StrategyKind strategy) {
   return std::ranges::any_of(
       scenarios, [strategy](const Scenario& scenario) { return scenario.strategy == strategy; });
@@ -49,6 +56,11 @@ bool are_timed(Scenarios, bool timed) { return timed; }
 
 bool any_mapped_or_timed(Scenarios scenarios, bool timed) {
   return timed || any_mapped(scenarios, timed);
+}
+
+bool all_mapped(Scenarios scenarios) {
+  return std::ranges::all_of(
+      scenarios, [](const Scenario& scenario) { return scenario.strategy == StrategyKind::kMmap; });
 }
 
 const std::vector<IdleRule>& rules() {
@@ -95,12 +107,22 @@ const std::vector<IdleRule>& rules() {
       {.keys = {"margin"},
        .counts = any_fills_a_limit,
        .reason = "only strategies mmap and block-cache, without --cache-size, fill what it leaves"},
-      {.keys = {"page_cache", "read_order"},
+      {.keys = {"read_order"},
        .counts = any_mapped_or_timed,
-       .reason = "only strategy mmap reads through the page cache"},
+       .reason = "only strategy mmap reads in another order"},
       {.keys = {"read_size", "read_depth", "threads", "cores"},
        .counts = are_timed,
        .reason = "heeded by the times of --compare-time alone"}};
+  return kRules;
+}
+
+const std::vector<PredictedRule>& predicted_rules() {
+  static const std::vector<PredictedRule> kRules{
+      {.keys = {"read_size", "read_depth"}, .reason = "a unit is read in one piece"},
+      {.keys = {"read_order"},
+       .is_replayed = all_mapped,
+       .reason = "only strategy mmap reads in another order"},
+      {.keys = {"threads", "cores"}, .reason = "one thread computes"}};
   return kRules;
 }
 
@@ -115,10 +137,10 @@ std::string given_name(const Setting& setting) {
   return origin.starts_with("scenario ") ? setting.key : "";
 }
 
-std::string names_given(const Scenario& scenario, const IdleRule& rule) {
+std::string names_given(const Scenario& scenario, std::span<const std::string_view> keys) {
   std::string names;
   for (const Setting& setting : scenario.settings) {
-    if (std::ranges::find(rule.keys, setting.key) == rule.keys.end()) continue;
+    if (std::ranges::find(keys, setting.key) == keys.end()) continue;
     const std::string name = given_name(setting);
     if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
   }
@@ -132,9 +154,16 @@ std::vector<std::string> idle_settings(std::span<const Scenario> scenarios, bool
   if (scenarios.empty()) return sentences;
   for (const IdleRule& rule : rules()) {
     if (rule.counts != nullptr && rule.counts(scenarios, timed)) continue;
-    const std::string names = names_given(scenarios.front(), rule);
+    const std::string names = names_given(scenarios.front(), rule.keys);
     if (names.empty()) continue;
     sentences.push_back(fmt::format("{}: no effect on this replay, {}", names, rule.reason));
+  }
+  for (const PredictedRule& rule : predicted_rules()) {
+    if (!timed || (rule.is_replayed != nullptr && rule.is_replayed(scenarios))) continue;
+    const std::string names = names_given(scenarios.front(), rule.keys);
+    if (names.empty()) continue;
+    sentences.push_back(
+        fmt::format("{}: heeded by the predicted times alone; here {}", names, rule.reason));
   }
   return sentences;
 }

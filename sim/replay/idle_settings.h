@@ -2,6 +2,9 @@
 // about them. One sentence a reason:
 //
 //   --n-gpu-layers, --mlock: no effect on this replay, heeded by engines of llama.cpp alone
+// And those that change predicted times while the replay does what it always does:
+//
+//   --read-size: heeded by the predicted times alone; here a unit is read in one piece
 //
 // What the replay cannot do at all is refused instead (replay_input.h).
 #pragma once

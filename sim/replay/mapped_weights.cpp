@@ -26,19 +26,11 @@ void advise(std::span<const std::byte> pages, int advice) {
   ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), advice);
 }
 
-void read_through(const ScratchFile& file) {
-  std::vector<std::byte> piece(size_t{1} << 20);
-  for (int64_t at = 0; at < file.size(); at += std::ssize(piece)) {
-    file.read(at, std::span(piece).first(
-                      static_cast<size_t>(std::min(std::ssize(piece), file.size() - at))));
-  }
-}
-
 }  // namespace
 
 MappedWeights::MappedWeights(const ScratchFile& file, bool is_cached) : file_(file) {
   file.settle();
-  if (is_cached) read_through(file);
+  if (is_cached) file.read_through();
   const auto size = static_cast<size_t>(file.size());
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (start == MAP_FAILED) fail(errno, "cannot map the scratch file");

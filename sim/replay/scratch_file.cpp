@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "planner/base/checked.h"
 
@@ -68,6 +69,14 @@ void ScratchFile::append(std::span<const std::byte> bytes) {
 void ScratchFile::settle() const {
   if (::fsync(file_) != 0) fail(errno, "cannot write the scratch file");
   ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+void ScratchFile::read_through() const {
+  std::vector<std::byte> piece(size_t{1} << 20);
+  for (int64_t at = 0; at < size_; at += std::ssize(piece)) {
+    const int64_t left = std::min(std::ssize(piece), size_ - at);
+    read(at, std::span(piece).first(static_cast<size_t>(left)));
+  }
 }
 
 void ScratchFile::forget(int64_t offset, int64_t bytes) const {

@@ -24,6 +24,8 @@ class ScratchFile {
   int64_t size() const { return size_; }
   // To storage, and out of the page cache.
   void settle() const;
+  // All of it into the page cache.
+  void read_through() const;
 
   // For mmap; open as long as this is.
   int descriptor() const { return file_; }

@@ -13,7 +13,7 @@ namespace {
 LoadedPiece read_now(const LoaderParts& parts, UnitId unit) {
   LoadedPiece piece = pages_for(parts.layout.extent(unit));
   piece.pages.populate();
-  read_piece(parts.weights, parts.layout.extent(unit), piece.pages.bytes());
+  read_piece(parts.weights, parts.layout.extent(unit), piece.pages.bytes(), parts.way);
   return piece;
 }
 
@@ -99,7 +99,14 @@ class CachedLoader : public UnitLoader {
   std::vector<LoadedPiece> held_{};  // by unit
 };
 
-BlockCache cache_of(const Scenario& scenario, const MemoryPlan& plan, const RunInput& input) {
+RunInput input_of(const Scenario& scenario, const MemoryPlan& plan) {
+  Result<RunInput> input = run_input(scenario, plan, {.steps = true});
+  check(input.ok(), "the simulator has accepted the scenario");
+  return std::move(input).value();
+}
+
+BlockCache cache_of(const Scenario& scenario, const MemoryPlan& plan) {
+  const RunInput input = input_of(scenario, plan);
   std::vector<Bytes> sizes;
   for (const WeightUnit& unit : plan.units) sizes.push_back(unit.bytes);
   std::vector<UnitId> sequence;
@@ -109,6 +116,17 @@ BlockCache cache_of(const Scenario& scenario, const MemoryPlan& plan, const RunI
   auto policy = make_policy(name_of(scenario.cache.policy),
                             {.sizes = sizes, .sequence = sequence, .seed = scenario.seed});
   return BlockCache(std::move(sizes), input.cache_capacity, std::move(policy), input.pinned);
+}
+
+// Where the file lies when the run begins, and so how units are read; a mapped file sees to that
+// itself.
+ReadWay begin_with(const LoadChoices& load, const ScratchFile& file) {
+  if (load.is_cached) {
+    file.read_through();
+    return ReadWay::kCached;
+  }
+  file.forget(0, file.size());
+  return ReadWay::kDirect;
 }
 
 }  // namespace
@@ -127,25 +145,28 @@ std::unique_ptr<UnitLoader> make_cached_unit_loader(const LoaderParts& parts, Bl
 
 std::unique_ptr<UnitLoader> make_unit_loader(const Scenario& scenario, const MemoryPlan& plan,
                                              const LoaderParts& parts) {
+  if (scenario.strategy == StrategyKind::kMmap) {
+    const Bytes capacity = input_of(scenario, plan).cache_capacity;
+    return make_mapped_unit_loader(parts, MappedFile(scenario, plan.units, capacity),
+                                   scenario.load.is_cached);
+  }
+  const LoaderParts read{.weights = parts.weights,
+                         .layout = parts.layout,
+                         .itinerary = parts.itinerary,
+                         .way = begin_with(scenario.load, parts.weights.file())};
   switch (scenario.strategy) {
-    case StrategyKind::kResident:
-      return make_resident_unit_loader(parts);
     case StrategyKind::kLayerwise:
-      return make_layerwise_unit_loader(parts);
+      return make_layerwise_unit_loader(read);
     case StrategyKind::kDoubleBuffer:
     case StrategyKind::kChunked:
-      return make_double_buffer_unit_loader(parts);
-    case StrategyKind::kMmap:
+      return make_double_buffer_unit_loader(read);
     case StrategyKind::kBlockCache:
+      return make_cached_unit_loader(read, cache_of(scenario, plan));
+    case StrategyKind::kResident:
+    case StrategyKind::kMmap:
       break;
   }
-  const Result<RunInput> input = run_input(scenario, plan, {.steps = true});
-  check(input.ok(), "the simulator has accepted the scenario");
-  if (scenario.strategy == StrategyKind::kBlockCache) {
-    return make_cached_unit_loader(parts, cache_of(scenario, plan, *input));
-  }
-  return make_mapped_unit_loader(parts, MappedFile(scenario, plan.units, input->cache_capacity),
-                                 scenario.load.is_cached);
+  return make_resident_unit_loader(read);
 }
 
 }  // namespace tidemark

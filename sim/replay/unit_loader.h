@@ -4,7 +4,8 @@
 // places there and here; only how long a read takes is the machine's own.
 //
 //   resident, layerwise, double-buffer, chunked   pages of this process alone, read past the page
-//                                                 cache
+//                                                 cache, or, where the file lies in it when the run
+//                                                 begins (--page-cache warm), out of it
 //   block-cache   the same; whom to evict is asked of the simulator's own cache (sim/memory)
 //   mmap          pages of the file (mapped_weights.h); which are asked for, and which are dropped
 //                 when there is room for less than the file, is asked of the simulator's own page
@@ -55,6 +56,7 @@ struct LoaderParts {
   const WeightFile& weights;
   const UnitLayout& layout;
   const Itinerary& itinerary;
+  ReadWay way = ReadWay::kDirect;
 };
 
 std::unique_ptr<UnitLoader> make_resident_unit_loader(const LoaderParts& parts);
@@ -64,7 +66,8 @@ std::unique_ptr<UnitLoader> make_cached_unit_loader(const LoaderParts& parts, Bl
 std::unique_ptr<UnitLoader> make_mapped_unit_loader(const LoaderParts& parts, MappedFile file,
                                                     bool is_cached);
 
-// As the scenario says; `plan` is of it, and the simulator has accepted both (CHECK).
+// As the scenario says; `plan` is of it, and the simulator has accepted both (CHECK). The file is
+// brought into the page cache or out of it first.
 std::unique_ptr<UnitLoader> make_unit_loader(const Scenario& scenario, const MemoryPlan& plan,
                                              const LoaderParts& parts);
 

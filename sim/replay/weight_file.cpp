@@ -91,10 +91,13 @@ LoadedPiece pages_for(Interval<Bytes> piece) {
   return made;
 }
 
-void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages) {
+void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages,
+                ReadWay way) {
   const Interval<Bytes> extent = page_extent(piece);
   check(std::ssize(pages) == (extent.upper - extent.lower).count(), "a piece is read whole");
-  weights.file().read_direct(extent.lower.count(), pages);
+  const int64_t offset = extent.lower.count();
+  if (way == ReadWay::kDirect) return weights.file().read_direct(offset, pages);
+  weights.file().read(offset, pages);
 }
 
 }  // namespace tidemark

@@ -40,8 +40,11 @@ struct LoadedPiece {
 };
 // Pages that are resident once they are populated; nothing is read yet.
 LoadedPiece pages_for(Interval<Bytes> piece);
-// Into resident pages, past the page cache. Throws std::system_error.
-void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages);
+// Past the page cache, or out of it.
+enum class ReadWay { kDirect, kCached };
+// Into resident pages. Throws std::system_error.
+void read_piece(const WeightFile& weights, Interval<Bytes> piece, std::span<std::byte> pages,
+                ReadWay way = ReadWay::kDirect);
 
 int64_t weight_file_bytes(const MemoryPlan& plan);
 

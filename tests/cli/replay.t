@@ -78,6 +78,23 @@ Replay of minicpm-2b
   mac-m1-8    resident ...
 ...
 
+# What it is told to do for a time that it does not do is said; the page cache is warm where it is to be.
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 --device galaxy-s23 --page-cache warm --read-size 128KiB -t 4 --compare-time --time-runs 1 > warm.txt
+note: --read-size: heeded by the predicted times alone; here a unit is read in one piece
+note: --threads: heeded by the predicted times alone; here one thread computes
+$ grep -c pass$ warm.txt
+1
+
+# An interrupt while runs are timed leaves what was measured before; the times are of the runs that were finished.
+$ timeout --preserve-status --signal INT 5 tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --device galaxy-s23 --compare-time --time-runs 1000 > finished.txt
+interrupted; times are of the timed runs that were finished; the scratch files are gone
+[exit 130]
+$ grep -c 'match .* pass$' finished.txt
+1
+$ grep -A 1 'predicted time' finished.txt
+  strategy  predicted time  measured time ... runs
+  resident ... of ...
+
 # What it cannot write it says before it works.
 $ mkdir folder
 $ tidemark replay minicpm-2b -o folder --svg nowhere/curves.svg

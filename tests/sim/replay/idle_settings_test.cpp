@@ -51,7 +51,6 @@ TEST(IdleSettings, EachCountsWhereItIsHeeded) {
                                                        {"kv_block"},
                                                        {"chunk", StrategyKind::kChunked},
                                                        {"prefetch", kMmap},
-                                                       {"page_cache", kMmap},
                                                        {"read_order", kMmap},
                                                        {"pinned", kBlockCache},
                                                        {"cache_policy", kBlockCache},
@@ -86,12 +85,32 @@ TEST(IdleSettings, BlocksCountWhereTheCacheGrows) {
   EXPECT_EQ(idle_settings(std::span(&scenario, 1), false), Sentences{});
 }
 
-TEST(IdleSettings, TimesDependOnMore) {
+// Which the replay does not carry out, and says so.
+TEST(IdleSettings, PredictedTimesDependOnMore) {
   for (const char* key : {"read_size", "read_depth", "threads", "cores", "read_order"}) {
     SCOPED_TRACE(key);
     const std::vector<Setting> given{{key, "x", "flag --it"}};
-    EXPECT_EQ(said(given, {StrategyKind::kResident}, false).size(), 1U);
-    EXPECT_EQ(said(given, {StrategyKind::kResident}, true), Sentences{});
+    const Sentences untimed = said(given, {StrategyKind::kResident}, false);
+    ASSERT_EQ(untimed.size(), 1U);
+    EXPECT_TRUE(untimed.front().starts_with("--it: no effect on this replay, "));
+    const Sentences timed = said(given, {StrategyKind::kResident, StrategyKind::kMmap}, true);
+    ASSERT_EQ(timed.size(), 1U);
+    EXPECT_TRUE(timed.front().starts_with("--it: heeded by the predicted times alone; here "));
+  }
+  EXPECT_EQ(
+      said({{"read_size", "1 MiB", "flag --read-size"}, {"read_depth", "4", "flag -d"}},
+           {StrategyKind::kResident}, true),
+      Sentences{"--read-size, -d: heeded by the predicted times alone; here a unit is read in "
+                "one piece"});
+  EXPECT_EQ(said({{"read_order", "random", "flag --read-order"}}, {StrategyKind::kMmap}, true),
+            Sentences{});
+}
+
+TEST(IdleSettings, TheStateOfThePageCacheIsHeededEverywhere) {
+  const std::vector<Setting> given{{"page_cache", "warm", "flag --page-cache"}};
+  for (const StrategyKind strategy : strategies()) {
+    EXPECT_EQ(said(given, {strategy}, false), Sentences{});
+    EXPECT_EQ(said(given, {strategy}, true), Sentences{});
   }
 }
 

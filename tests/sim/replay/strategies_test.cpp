@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
 #include "sim/replay/mapping.h"
+#include "sim/replay/resident.h"
 #include "sim/strategy/run_input.h"
 #include "tiny.h"
 
@@ -102,6 +105,44 @@ TEST(ReplayStrategies, SoWithPrefetchWithRandomReadsAndFromTheCache) {
   const ReplayReport cached = replayed(scenario);
   EXPECT_EQ(cached.bytes_read, Bytes{});
   EXPECT_EQ(cached.steps.front().measured, cached.measured_peak) << "all of it from the start";
+}
+
+// Pages of the file in the page cache, by a mapping that touches none.
+Bytes cached_pages(const ScratchFile& file) {
+  const auto size = static_cast<size_t>(file.size());
+  void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  EXPECT_NE(start, MAP_FAILED);
+  const auto first = reinterpret_cast<uintptr_t>(start);
+  const AddressRange range{.lower = first, .upper = first + size};
+  std::vector<unsigned char> answer;
+  const std::optional<Bytes> there = resident_by_mincore(std::span(&range, 1), answer);
+  ::munmap(start, size);
+  return there.value();
+}
+
+TEST(ReplayStrategies, OthersReadPastThePageCacheOrOutOfIt) {
+  for (const StrategyKind strategy : strategies()) {
+    if (strategy == StrategyKind::kMmap) continue;
+    SCOPED_TRACE(name_of(strategy));
+    Scenario scenario = wide_scenario(strategy);
+    const ReplayReport cold = replayed(scenario);
+    scenario.load.is_cached = true;
+    const ReplayReport warm = replayed(scenario);
+    EXPECT_EQ(warm.bytes_read, cold.bytes_read);
+    EXPECT_EQ(warm.tokens, cold.tokens);
+
+    testing::Bench bench(scenario);
+    const ScratchFile& file = bench.weights.file();
+    const auto run = [&] {
+      bench.run(planned_layout(bench.plan),
+                [](const TensorMemory&) { return std::make_unique<RunObserver>(); });
+    };
+    run();
+    EXPECT_EQ(cached_pages(file), Bytes::of(file.size()));
+    bench.scenario.load.is_cached = false;
+    run();
+    EXPECT_EQ(cached_pages(file), Bytes{}) << "not even what a run before has left there";
+  }
 }
 
 // Less room than the file takes: pages go in the order in which the page cache lets them go.
