@@ -83,6 +83,8 @@ struct ReplayReport {
       process_peak{};  // of everything the process held; unknown where the system does not say
   bool outputs_match =
       false;  // every logit of every pass, and the tokens, with the run without reuse
+  // Every logit is the same number, as with weights that are all zeros: a match then shows nothing.
+  bool outputs_all_equal = false;
   std::optional<Corruption> corruption{};
   std::vector<int32_t> tokens{};  // sampled, in order
   Bytes bytes_read{};

@@ -200,7 +200,11 @@ std::string explanation(std::span<const ReplayReport> reports) {
                    "every logit of every pass, compared bit for bit with a run in which every "
                    "tensor has memory of "
                    "its own.");
-  return out;
+  const bool all_equal = std::ranges::any_of(reports, &ReplayReport::outputs_all_equal);
+  return !all_equal ? out
+                    : out + paragraph("Warning",
+                                      "every logit is the same number, so that they match has "
+                                      "checked nothing: are the weights all zeros?");
 }
 
 // What is said of each run by its name.

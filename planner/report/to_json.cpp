@@ -343,6 +343,7 @@ Json document(const ReplayReport& report) {
   json["max_step_error_bytes"] = error < 0 ? -error : error;
   json["max_error_step"] = worst != nullptr ? Json(worst->step) : Json(nullptr);
   json["outputs_match"] = report.outputs_match;
+  json["outputs_all_equal"] = report.outputs_all_equal;
   json["passed"] = passed(report);
   json["end"] = name_of(report.end);
   json["end_place"] = report.end_place;

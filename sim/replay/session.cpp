@@ -18,6 +18,22 @@ CacheCounts counts_of(const CacheStats& stats) {
   return {.hits = stats.hits, .misses = stats.misses, .evictions = stats.evictions};
 }
 
+// Is every float of the file the first one? Of a sound model the beginning tells.
+bool are_all_equal(const ScratchFile& logits) {
+  std::vector<float> piece(size_t{1} << 16);
+  std::optional<float> first;
+  for (int64_t at = 0; at < logits.size();) {
+    piece.resize(std::min(piece.size(), static_cast<size_t>(logits.size() - at) / sizeof(float)));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(piece));
+    if (bytes.empty()) break;
+    logits.read(at, bytes);
+    at += std::ssize(bytes);
+    if (!first) first = piece.front();
+    if (std::ranges::any_of(piece, [&](float logit) { return logit != *first; })) return false;
+  }
+  return first.has_value();
+}
+
 }  // namespace
 
 Session::Session(const Prepared& first, const ReplayOptions& options)
@@ -34,6 +50,7 @@ Session::Session(const Prepared& first, const ReplayOptions& options)
                }),
       logits_(options.scratch) {
   if (!stopped()) judge(first);
+  logits_all_equal_ = !stopped() && are_all_equal(logits_);
 }
 
 void Session::judge(const Prepared& first) {
@@ -196,6 +213,7 @@ ReplayReport Session::facts(const Prepared& prepared) const {
                       .predicted_peak = simulated.peak - runtime,
                       .weights = weights_from_,
                       .cache_policy = simulated.cache_policy};
+                      .outputs_all_equal = logits_all_equal_,
   check(std::ssize(prepared.predicted.steps) == report.planned_steps,
         "the simulator and the replay take the same steps");
   if (!simulated.cache_policy.empty()) {

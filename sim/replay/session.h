@@ -58,6 +58,7 @@ class Session {
   ScratchFile logits_;
   std::vector<int32_t> judged_tokens_{};
   bool judge_interrupted_ = false;
+  bool logits_all_equal_ = false;
 };
 
 }  // namespace tidemark

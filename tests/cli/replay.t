@@ -149,7 +149,7 @@ $ TMPDIR=scratch timeout --preserve-status --signal INT 1 tidemark replay minicp
 [exit 130]
 $ ls -A scratch
 
-# Weights that are no numbers prove nothing: they are counted, and the scratch file is gone.
+# Weights that are all zeros prove nothing, and the report says so.
 $ cp $SOURCE/tests/cli/tiny.yaml .
 $ tidemark export ./tiny.yaml -o tiny.safetensors --quiet
 $ python3 -c "import json, struct; file = open('tiny.safetensors', 'r+b'); size, = struct.unpack('<Q', file.read(8)); begin = json.loads(file.read(size))['blk.0.ffn_up.weight']['data_offsets'][0]; file.seek(8 + size + begin); file.write(struct.pack('<3e', float('nan'), 1, float('-inf')))"
@@ -158,3 +158,8 @@ tiny.safetensors: error: blk.0.ffn_up.weight: 2 of 6,144 values are NaN or infin
   hint: a replay of them would prove nothing: name a sound file, or leave --weights out
 [exit 2]
 $ ls -A scratch
+$ tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors --quiet | grep -A 1 Warning
+Warning    every logit is the same number, so that they match has checked nothing: are the weights
+           all zeros?
+
+# Neither do weights that are no numbers: they are counted, and the scratch file is gone.

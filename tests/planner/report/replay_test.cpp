@@ -81,6 +81,16 @@ TEST(ReplayText, SaysInWordsWhatFailed) {
       HasSubstr("Failed     layerwise: step 1 (prefill 0, blk.0.q) is -7.00 MiB off; 6.00 MiB is"));
 }
 
+TEST(ReplayText, SaysWhereAMatchShowsNothing) {
+  ReplayReport report = sample_replay(101_MiB, 301_MiB);
+  EXPECT_THAT(to_text(std::span(&report, 1)), Not(HasSubstr("Warning")));
+  report.outputs_all_equal = true;
+  const std::string text = to_text(std::span(&report, 1));
+  EXPECT_THAT(text, HasSubstr("Warning    every logit is the same number, so that they match has"));
+  EXPECT_THAT(to_json(std::span(&report, 1)), HasSubstr("\"outputs_all_equal\": true"));
+  EXPECT_TRUE(passed(report));
+}
+
 TEST(ReplayText, FitsThePageAndSurvivesHostileNames) {
   ReplayReport report = sample_replay(101_MiB, 293_MiB);
   report.strategy = "double-buffer";

@@ -135,6 +135,33 @@ TEST(FileWeightsTest, NanAndInfiniteValuesAreCountedAndRefused) {
                 file + "blk.1.ffn_down.weight: 2 of 2,048 values are NaN or infinite\n");
 }
 
+// Zeros give logits of zero, and a head of zeros does so behind sound layers.
+TEST(FileWeightsTest, WeightsFromWhichNothingIsSeenAreFoundOut) {
+  testing::Dimensions untied = testing::kTiny;
+  untied.tied_embeddings = false;
+  const Scenario scenario = tiny_scenario(StrategyKind::kResident, untied);
+  const MemoryPlan plan = plan_of(scenario);
+  const auto path = write_file("zeros.safetensors", plan.weights, false);
+  const auto all_equal = [&] {
+    const ReplayReport report = replay_all({scenario}, {.weights = path}).front();
+    EXPECT_TRUE(passed(report));
+    return report.outputs_all_equal;
+  };
+  const auto make_zeros = [&](size_t t) {
+    const WeightTensor& tensor = plan.weights.tensors[t];
+    spoil(path, plan.weights, t,
+          std::vector<float>(static_cast<size_t>(tensor.rows * tensor.columns)));
+  };
+  EXPECT_FALSE(all_equal());
+  make_zeros(plan.weights.find(WeightRole::kUp, 1).index());
+  EXPECT_FALSE(all_equal());
+  make_zeros(plan.weights.find(WeightRole::kOutputNorm).index());
+  EXPECT_TRUE(all_equal());
+  for (size_t t = 0; t < plan.weights.tensors.size(); ++t) make_zeros(t);
+  EXPECT_TRUE(all_equal());
+  std::filesystem::remove(path);
+}
+
 TEST(FileWeightsTest, OfManyBadTensorsTenAreNamed) {
   const MemoryPlan plan = plan_of(tiny_scenario());
   const auto path = write_file("bad.safetensors", plan.weights, false);
