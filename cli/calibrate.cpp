@@ -130,7 +130,8 @@ void say_what_to_know(const Calibration& calibration) {
 
 void add_calibrate_flags(CLI::App& verb, CalibrateCommand& command) {
   verb.add_option("-o,--output", command.output.file, "Write to FILE instead of standard output")
-      ->option_text("FILE.yaml");
+      ->option_text("FILE.yaml")
+      ->check(stated());
   verb.add_option("--scratch", command.scratch,
                   "Folder of the scratch file: on the storage to measure [TMPDIR, or /tmp]")
       ->option_text("DIR")

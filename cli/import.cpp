@@ -53,6 +53,10 @@ int run_export(const ExportCommand& command) {
     if (command.output.file.empty()) {
       return fail(one_error("--output", "is not given", "name the file to write: -o model.gguf"));
     }
+    if (command.output.file == "-") {
+      return fail(one_error("--output", "\"-\" is standard output, which cannot be sparse",
+                            "name the file to write: -o model.gguf"));
+    }
     if (auto refused = overwrites({{"-o", command.output.file}}, {{"MODEL", command.model}})) {
       return fail(*refused);
     }

@@ -1,12 +1,13 @@
 #include <CLI/CLI.hpp>
 
 #include "import.h"
+#include "stated.h"
 
 namespace tidemark::cli {
 namespace {
 
 void add_file_flags(CLI::App& verb, OutputOptions& output, const std::string& help) {
-  verb.add_option("-o,--output", output.file, help)->option_text("FILE");
+  verb.add_option("-o,--output", output.file, help)->option_text("FILE")->check(stated());
   verb.add_flag("--quiet", output.quiet, "No talk on standard error");
 }
 

@@ -19,6 +19,7 @@
 #include "planner/report/report.h"
 #include "planner/report/stages.h"
 #include "quant.h"
+#include "stated.h"
 #include "sweep.h"
 
 namespace tidemark::cli {
@@ -42,7 +43,8 @@ void add_output_flags(CLI::App& verb, Flags& flags) {
       ->check(CLI::IsMember({"table", "json", "csv", "md"}));
   verb.add_flag("--json", flags.json, "Short for --format json");
   verb.add_option("-o,--output", flags.output.file, "Write to FILE instead of standard output")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated());
   verb.add_flag("--quiet", flags.output.quiet, "No talk on standard error");
   verb.add_option("--color", flags.output.color,
                   "auto (default), always or never; NO_COLOR is honoured")
@@ -272,7 +274,8 @@ void add_sweep_show(CommandLine& line, CLI::App& sweep) {
   verb->add_option("--format", show.format, "table (default), csv, jsonl or md")
       ->check(CLI::IsMember({"table", "csv", "jsonl", "md"}));
   verb->add_option("-o,--output", show.output.file, "Write to FILE instead of standard output")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated());
   verb->add_flag("--quiet", show.output.quiet, "No talk on standard error");
   verb->add_option("--color", show.output.color, "auto (default), always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -292,7 +295,8 @@ void add_sweep(CommandLine& line) {
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
   verb->add_option("-o,--output", sweep.store, "Keep the rows in FILE, an SQLite database")
-      ->option_text("FILE.db");
+      ->option_text("FILE.db")
+      ->check(stated());
   verb->add_option("--format", sweep.format,
                    "Print the rows: table (default without -o), csv, jsonl, md")
       ->check(CLI::IsMember({"table", "csv", "jsonl", "md"}));

@@ -62,6 +62,18 @@ bool is_device(const fs::path& file) {
   return fs::is_other(file, missing);
 }
 
+// The report goes to standard output unless it is told where to go.
+bool is_standard_output(const NamedFile& output) {
+  return output.file == "-" || (output.file.empty() && output.flag == "-o");
+}
+
+int print(const std::string& text, int code) {
+  if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0) {
+    return fail(one_error("standard output", "cannot write"));
+  }
+  return code;
+}
+
 struct FileSetting {
   const char* key = "";
   const char* flag = "";
@@ -138,17 +150,23 @@ std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
 }
 
 std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs) {
-  std::map<fs::path, std::string> flags;
-  for (const auto& [flag, file] : outputs) {
-    if (file.empty()) continue;
+  std::map<fs::path, NamedFile> taken;
+  for (const NamedFile& output : outputs) {
+    const bool is_printed = is_standard_output(output);
+    if (output.file.empty() && !is_printed) continue;
     std::error_code ignored;
+    const fs::path absolute = fs::absolute(output.file, ignored);
     const auto [first, added] =
-        flags.emplace(fs::weakly_canonical(fs::absolute(file, ignored), ignored), flag);
-    if (!added) {
-      return one_error(flag,
-                       fmt::format("{} is also the file of {}", in_quotes(file), first->second),
-                       "give each output a file of its own");
+        taken.emplace(is_printed ? "-" : fs::weakly_canonical(absolute, ignored), output);
+    if (added) continue;
+    if (first->second.file.empty()) {
+      return one_error(output.flag, "\"-\" is standard output, where the report goes",
+                       "name a file, or give the report one: -o FILE");
     }
+    return one_error(
+        output.flag,
+        fmt::format("{} is also the file of {}", in_quotes(output.file), first->second.flag),
+        "give each output a file of its own");
   }
   return std::nullopt;
 }
@@ -197,16 +215,12 @@ int fail(const Diagnostics& diagnostics) {
 }
 
 int emit(const OutputOptions& output, const std::string& text, int code) {
-  if (!output.file.empty() && output.file != "-")
-    return write_extra(output, output.file, text, code);
-  if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0) {
-    return fail(one_error("standard output", "cannot write"));
-  }
-  return code;
+  return write_extra(output, output.file.empty() ? "-" : output.file, text, code);
 }
 
 int write_extra(const OutputOptions& output, const std::string& file, const std::string& text,
                 int code) {
+  if (file == "-") return print(text, code);
   const Result<Bytes> written = write_file(file, text);
   if (!written) return fail(written.diagnostics());
   if (!output.quiet) talk("wrote {}\n", file);

@@ -100,7 +100,8 @@ struct NamedFile {
 std::optional<Diagnostics> overwrites(const std::vector<NamedFile>& outputs,
                                       const std::vector<NamedFile>& inputs);
 
-// Two outputs with one name would leave only the last.
+// Two outputs with one name would leave only the last. "-" is standard output, where the report (of
+// "-o") goes when it has no file of its own.
 std::optional<Diagnostics> same_file_twice(const std::vector<NamedFile>& outputs);
 
 // Outputs that cannot be written, known before the work that they are for begins: a folder that is
@@ -112,8 +113,8 @@ std::optional<Diagnostics> unwritable(const std::vector<NamedFile>& outputs);
 Result<std::vector<Scenario>> resolve(const ScenarioOptions& options,
                                       const std::vector<NamedFile>& outputs);
 
-// Writes to the file or standard output; prints diagnostics and returns kBadInput when that fails,
-// else `code`.
+// Writes to the file or, where there is none or it is "-", to standard output; prints diagnostics
+// and returns kBadInput when that fails, else `code`.
 int emit(const OutputOptions& output, const std::string& text, int code);
 int write_extra(const OutputOptions& output, const std::string& file, const std::string& text,
                 int code);

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "pack.h"
+#include "stated.h"
 
 namespace tidemark::cli {
 
@@ -37,7 +38,9 @@ void add_pack_flags(CLI::App& verb, PackCommand& command) {
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
   verb.add_option("--seed", command.seed, "Seed of the disturbed orders [0]")->option_text("N");
-  verb.add_option("--svg", command.svg_file, "Write the plan as a picture")->option_text("FILE");
+  verb.add_option("--svg", command.svg_file, "Write the plan as a picture")
+      ->option_text("FILE")
+      ->check(stated());
   verb.add_flag("--map", command.map, "Draw the plan with letters");
   verb.footer(
       "Examples:\n"

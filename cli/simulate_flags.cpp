@@ -2,16 +2,20 @@
 #include <CLI/CLI.hpp>
 
 #include "options.h"
+#include "stated.h"
 
 namespace tidemark::cli {
 
 void add_simulate_flags(CLI::App& verb, SimulateOptions& options) {
   verb.add_option("--svg", options.svg_file, "Write the memory curve as a picture")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated());
   verb.add_option("--curve", options.curve_file, "Write the curve of one run as CSV")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated());
   verb.add_option("--trace", options.trace_file, "Write the events of one run for ui.perfetto.dev")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(stated());
   verb.add_flag("--allocators", options.allocators,
                 "Compare heap allocators on the tensors of a pass instead of simulating");
   verb.add_option("--experts", options.expert_slots,

@@ -158,6 +158,10 @@ int rows_to_file(const Store& store, const std::string& format, const OutputOpti
 int run_sweep_verb(const SweepCommand& command) {
   const Result<GridTexts> texts = texts_of(command);
   if (!texts) return fail(texts.diagnostics());
+  if (command.store == "-") {
+    return fail(one_error("--output", "\"-\" is standard output, which cannot be a database",
+                          "leave -o out to print the rows, or name a file: -o rows.db"));
+  }
   const Result<Grid> grid = make_grid(*texts);
   if (!grid) return fail(grid.diagnostics());
   Result<Store> opened = open_store(command.store);

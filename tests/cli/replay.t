@@ -107,6 +107,16 @@ $ tidemark replay minicpm-2b -o curves.svg --svg ./curves.svg
 error: --svg: "./curves.svg" is also the file of -o
   hint: give each output a file of its own
 [exit 2]
+$ tidemark replay minicpm-2b --svg -
+error: --svg: "-" is standard output, where the report goes
+  hint: name a file, or give the report one: -o FILE
+[exit 2]
+$ tidemark replay minicpm-2b -o ''
+error: --output: is empty
+  hint: see `tidemark --help` or `tidemark VERB --help`
+[exit 2]
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 -o report.json --json --svg - --quiet | head -c 4
+<svg
 $ ls -A folder
 
 # Settings that change nothing here are named, unless it is to be quiet.
@@ -152,14 +162,14 @@ $ ls -A scratch
 # Weights that are all zeros prove nothing, and the report says so.
 $ cp $SOURCE/tests/cli/tiny.yaml .
 $ tidemark export ./tiny.yaml -o tiny.safetensors --quiet
+$ tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors --quiet | grep -A 1 Warning
+Warning    every logit is the same number, so that they match has checked nothing: are the weights
+           all zeros?
+
+# Neither do weights that are no numbers: they are counted, and the scratch file is gone.
 $ python3 -c "import json, struct; file = open('tiny.safetensors', 'r+b'); size, = struct.unpack('<Q', file.read(8)); begin = json.loads(file.read(size))['blk.0.ffn_up.weight']['data_offsets'][0]; file.seek(8 + size + begin); file.write(struct.pack('<3e', float('nan'), 1, float('-inf')))"
 $ TMPDIR=scratch tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors
 tiny.safetensors: error: blk.0.ffn_up.weight: 2 of 6,144 values are NaN or infinite
   hint: a replay of them would prove nothing: name a sound file, or leave --weights out
 [exit 2]
 $ ls -A scratch
-$ tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors --quiet | grep -A 1 Warning
-Warning    every logit is the same number, so that they match has checked nothing: are the weights
-           all zeros?
-
-# Neither do weights that are no numbers: they are counted, and the scratch file is gone.
