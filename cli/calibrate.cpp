@@ -116,7 +116,8 @@ void say_what_to_know(const Calibration& calibration) {
   const std::vector<std::string> wide = wide_figures(calibration);
   if (wide.size() > kMostWarnings) {
     talk(
-        "warning: {} of {} figures are unsteady, their middle half spans over {:.0f} % of the "
+        "warning: {} of {} figures are unsteady, the middle half of each spans over {:.0f} % of "
+        "its "
         "median: is the machine busy?\n",
         wide.size(), all_figures(calibration).size(), kWideSpread * 100.0);
   } else {

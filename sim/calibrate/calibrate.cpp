@@ -106,6 +106,7 @@ class Calibrator {
     const Bytes piece = std::min(file_size(options_), options_.quick ? 32_MiB : 64_MiB);
     show("unused memory", 0);
     const Spread unused = unused_memory(rounds_, piece, large_buffer() / piece);
+    if (rounds_.stopped()) return;  // the buffers that follow take seconds to make
     KernelSizes sizes{.weight_pool = large_buffer()};
     if (options_.quick) {
       sizes.product_tokens = {1, 16, 64};

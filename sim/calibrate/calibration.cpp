@@ -125,6 +125,11 @@ class Taker {
   Calibration& result_;
 };
 
+// "1 token", "16 tokens".
+std::string counted(int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string too_wide(const std::string& what, const Spread& spread) {
   return fmt::format("{}: the middle half of {} repeats spans {:.0f} % of the median", what,
                      spread.count, width(spread) * 100.0);
@@ -146,7 +151,7 @@ std::vector<NamedFigure> all_figures(const Calibration& calibration) {
   std::vector<NamedFigure> all;
   for (const auto& [key, figure] : calibration.figures) all.push_back({key, figure});
   for (const ThreadFigure& each : calibration.by_threads) {
-    all.push_back({fmt::format("{}, {} threads", each.what, each.threads), each.figure});
+    all.push_back({fmt::format("{}, {}", each.what, counted(each.threads, "thread")), each.figure});
   }
   for (const MeasuredPoint& measured : calibration.storage) {
     all.push_back({fmt::format("{} {} x {}", name_of(measured.point.order), measured.point.depth,
@@ -154,7 +159,7 @@ std::vector<NamedFigure> all_figures(const Calibration& calibration) {
                    {measured.spread, Unit::kBytesPerSecond}});
   }
   for (const MeasuredOp& op : calibration.ops) {
-    all.push_back({fmt::format("{}, {} tokens", name_of(op.rate.kind), op.rate.tokens),
+    all.push_back({fmt::format("{}, {}", name_of(op.rate.kind), counted(op.rate.tokens, "token")),
                    {op.spread, Unit::kOpsPerSecond}});
   }
   return all;

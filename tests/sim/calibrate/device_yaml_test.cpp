@@ -158,7 +158,7 @@ TEST(DeviceYamlTest, OnlyWideFiguresAreNamed) {
   calibration.ops[1].spread = spread_of({4.0, 1.0, 2.0, 1.0, 4.0});
   ASSERT_EQ(wide_figures(calibration).size(), 1U);
   EXPECT_EQ(wide_figures(calibration)[0],
-            "rms_norm, 1 tokens: the middle half of 5 repeats spans 150 % of the median");
+            "rms_norm, 1 token: the middle half of 5 repeats spans 150 % of the median");
 }
 
 }  // namespace
