@@ -33,6 +33,14 @@ Json tensor_json(const QuantReport& report, const QuantTensor& tensor) {
               {"outcomes", outcomes}};
 }
 
+Json kept_json(const KeptTensor& kept) {
+  return Json{{"name", kept.name},
+              {"shape", kept.shape},
+              {"type", kept.type},
+              {"bytes", kept.bytes.count()},
+              {"reason", kept.reason}};
+}
+
 Json total_json(const QuantReport& report, const QuantTotal& total) {
   const auto stored = static_cast<double>(report.stored.count());
   return Json{{"format", total.format},
@@ -66,17 +74,15 @@ std::string to_json(const QuantReport& report) {
                    {"kept", Json::array()},
                    {"notes", report.notes}};
   for (const QuantTotal& total : report.totals) json["totals"].push_back(total_json(report, total));
-  for (const size_t index : shown_tensors(report)) {
-    json["tensors"].push_back(tensor_json(report, report.tensors[index]));
-  }
-  for (const KeptTensor& kept : report.kept) {
-    json["kept"].push_back(Json{{"name", kept.name},
-                                {"shape", kept.shape},
-                                {"type", kept.type},
-                                {"bytes", kept.bytes.count()},
-                                {"reason", kept.reason}});
-  }
-  return printed(json);
+  const auto shown = shown_tensors(report);
+  const std::vector<JsonRows> rows{
+      {.key = "tensors",
+       .count = shown.size(),
+       .row = [&](size_t i) { return tensor_json(report, report.tensors[shown[i]]); }},
+      {.key = "kept", .count = report.kept.size(), .row = [&](size_t i) {
+         return kept_json(report.kept[i]);
+       }}};
+  return printed(json, rows);
 }
 
 }  // namespace tidemark
