@@ -88,6 +88,31 @@ void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>&
   }
 }
 
+// What an interrupt has left.
+std::string interrupted_line(const ReplayOutcome& outcome, size_t asked_for, bool timed) {
+  std::string line = "interrupted";
+  const size_t done = outcome.reports.size();
+  if (done > 0 && done < asked_for) line += fmt::format(" after {} of {} replays", done, asked_for);
+  if (done > 0 && timed) {
+    const bool has_times = std::ranges::any_of(
+        outcome.reports, [](const ReplayReport& report) { return report.time.has_value(); });
+    line += has_times ? "; times are of the timed runs that were finished"
+                      : "; no timed run was finished";
+  }
+  return line + "; the scratch files are gone\n";
+}
+
+int show_outcome(const ReplayCommand& command, const ReplayOutcome& outcome) {
+  const bool all_passed = std::ranges::all_of(outcome.reports, &passed);
+  const int answer = outcome.interrupted ? kInterrupted : all_passed ? kYes : kNo;
+  if (outcome.reports.empty()) return answer;
+  const std::string text = render(outcome.reports, command.output,
+                                  [&](TextStyle style) { return to_text(outcome.reports, style); });
+  const int code = emit(command.output, text, answer);
+  if (command.svg_file.empty() || code == kBadInput) return code;
+  return write_extra(command.output, command.svg_file, to_svg(outcome.reports), code);
+}
+
 }  // namespace
 
 // What the run is given beside the scenario, and what it leaves.
@@ -142,18 +167,10 @@ int run_replay(const ReplayCommand& command) {
   const Result<ReplayOutcome> outcome = replay(*scenarios, options);
   line.clear();
   if (!outcome) return fail(outcome.diagnostics());
-  if (outcome->interrupted) {
-    if (!command.output.quiet) talk("interrupted; the scratch files are gone\n");
-    return kInterrupted;
+  if (outcome->interrupted && !command.output.quiet) {
+    talk("{}", interrupted_line(*outcome, scenarios->size(), command.compare_time));
   }
-  const bool all_passed = std::all_of(outcome->reports.begin(), outcome->reports.end(),
-                                      [](const ReplayReport& report) { return passed(report); });
-  const std::string text = render(outcome->reports, command.output, [&](TextStyle style) {
-    return to_text(outcome->reports, style);
-  });
-  const int code = emit(command.output, text, all_passed ? kYes : kNo);
-  if (command.svg_file.empty() || code == kBadInput) return code;
-  return write_extra(command.output, command.svg_file, to_svg(outcome->reports), code);
+  return show_outcome(command, *outcome);
 }
 
 }  // namespace tidemark::cli

@@ -36,8 +36,8 @@ struct ReplayOptions {
 };
 
 struct ReplayOutcome {
-  std::vector<ReplayReport> reports{};  // as far as it came
-  bool interrupted = false;
+  std::vector<ReplayReport> reports{};  // of the first scenarios, as far as it came
+  bool interrupted = false;             // between two replays, or while times were taken
 };
 
 // Bad input and failed files come back as diagnostics; wrong outputs and errors out of tolerance

@@ -126,7 +126,8 @@ bool Session::time_runs(std::span<const Prepared> all, std::span<ReplayReport> r
   }
   std::vector<std::vector<TimedRun>> runs(reports.size());
   const int64_t total = options_.timed_runs * std::ssize(timed);
-  for (int64_t done = 0; done < total; ++done) {
+  int64_t done = 0;
+  for (; done < total; ++done) {
     const size_t i = timed[static_cast<size_t>(done % std::ssize(timed))];
     show(reports[i].strategy + ", timed", done, total);
     std::optional<TimedRun> run = timed_run({.scenario = *all[i].scenario,
@@ -136,15 +137,16 @@ bool Session::time_runs(std::span<const Prepared> all, std::span<ReplayReport> r
                                              .prompt = prompt_,
                                              .held = reports[i].predicted_peak,
                                              .stop = options_.stop});
-    if (!run) return false;
+    if (!run) break;
     runs[i].push_back(std::move(*run));
   }
   for (const size_t i : timed) {
+    if (runs[i].empty()) continue;
     const StepTimes predicted =
         predicted_step_times(*all[i].scenario, all[i].plan, passes_, all[i].predicted);
     compare_times(all[i].plan, passes_, predicted, std::move(runs[i]), reports[i]);
   }
-  return true;
+  return done == total;
 }
 
 // False when interrupted.
@@ -211,9 +213,9 @@ ReplayReport Session::facts(const Prepared& prepared) const {
                       .arena = prepared.plan.activations,
                       .planned_steps = steps_of(prepared.plan, passes_),
                       .predicted_peak = simulated.peak - runtime,
+                      .outputs_all_equal = logits_all_equal_,
                       .weights = weights_from_,
                       .cache_policy = simulated.cache_policy};
-                      .outputs_all_equal = logits_all_equal_,
   check(std::ssize(prepared.predicted.steps) == report.planned_steps,
         "the simulator and the replay take the same steps");
   if (!simulated.cache_policy.empty()) {

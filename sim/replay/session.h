@@ -35,7 +35,8 @@ class Session {
   // A scenario that differs from the first in its strategy alone. None when interrupted.
   std::optional<ReplayReport> replay(const Prepared& prepared);
   // Fills report.time of those that were right: one run of each in turn, and again, so that what
-  // else the machine does meanwhile meets all of them. False when interrupted.
+  // else the machine does meanwhile meets all of them. False when interrupted: the times are then
+  // of the runs that were finished.
   bool time_runs(std::span<const Prepared> all, std::span<ReplayReport> reports) const;
 
  private:
@@ -57,8 +58,8 @@ class Session {
   WeightFile weights_;
   ScratchFile logits_;
   std::vector<int32_t> judged_tokens_{};
-  bool judge_interrupted_ = false;
   bool logits_all_equal_ = false;
+  bool judge_interrupted_ = false;
 };
 
 }  // namespace tidemark

@@ -162,5 +162,31 @@ TEST(ReplayTest, StopsWhereverItIs) {
   }
 }
 
+// Memory was measured and one of the runs was timed when the interrupt came.
+TEST(ReplayTest, AnInterruptWhileTimingLeavesWhatWasFinished) {
+  for (const int timed_runs : {0, 1, 3}) {
+    std::atomic<bool> stop{false};
+    int begun = 0;
+    ReplayOptions options{.scratch = ::testing::TempDir(), .timed_runs = 4, .stop = &stop};
+    options.progress = [&](std::string_view stage, int64_t, int64_t) {
+      if (stage.ends_with(", timed") && begun++ == timed_runs) stop = true;
+    };
+    const std::vector<Scenario> scenarios{tiny_scenario(StrategyKind::kResident),
+                                          tiny_scenario(StrategyKind::kLayerwise)};
+    const Result<ReplayOutcome> outcome = replay(scenarios, options);
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_TRUE(outcome->interrupted);
+    ASSERT_EQ(outcome->reports.size(), 2U);
+    for (size_t i = 0; i < 2; ++i) {
+      const ReplayReport& report = outcome->reports[i];
+      EXPECT_TRUE(passed(report));
+      // In turns: of one run the first has it, of three the first has two.
+      const size_t finished = (static_cast<size_t>(timed_runs) + 1 - i) / 2;
+      EXPECT_EQ(report.time.has_value(), finished > 0);
+      EXPECT_EQ(report.time ? report.time->runs.size() : 0U, finished);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tidemark
