@@ -16,6 +16,7 @@
 #include "planner/config/load.h"
 #include "planner/config/load_any_model.h"
 #include "planner/report/compare_report.h"
+#include "rendered.h"
 
 namespace tidemark::cli {
 namespace {
@@ -121,20 +122,6 @@ std::vector<ModelSpec> known_models() {
     if (model) known.push_back(std::move(model).value());
   }
   return known;
-}
-
-std::string rendered(const CompareReport& report, const OutputOptions& output) {
-  switch (output.format) {
-    case OutputFormat::kJson:
-      return to_json(report);
-    case OutputFormat::kCsv:
-      return to_csv(report);
-    case OutputFormat::kMarkdown:
-      return to_markdown(report);
-    case OutputFormat::kTable:
-      break;
-  }
-  return to_text(report, {.color = use_color(output)});
 }
 
 int compare(const CompareCommand& command) {

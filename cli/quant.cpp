@@ -7,25 +7,12 @@
 
 #include "interrupt.h"
 #include "progress_line.h"
+#include "rendered.h"
 #include "stated.h"
 #include "threads.h"
 
 namespace tidemark::cli {
 namespace {
-
-std::string rendered(const QuantReport& report, const OutputOptions& output) {
-  switch (output.format) {
-    case OutputFormat::kJson:
-      return to_json(report);
-    case OutputFormat::kCsv:
-      return to_csv(report);
-    case OutputFormat::kMarkdown:
-      return to_markdown(report);
-    case OutputFormat::kTable:
-      break;
-  }
-  return to_text(report, {.color = use_color(output)});
-}
 
 Result<QuantizeOutcome> quantize(const QuantCommand& command) {
   const std::vector<NamedFile> outputs{{"-o", command.output.file}};

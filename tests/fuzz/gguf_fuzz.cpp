@@ -1,10 +1,9 @@
 // Any bytes as a GGUF file: read or refused. What was read can be written, and reads the same.
-#include <algorithm>
-
 #include "corpus.h"
 #include "planner/import/ggml_types.h"
 #include "planner/import/gguf_reader.h"
 #include "planner/import/gguf_writer.h"
+#include "support/sparse_source.h"
 
 namespace tidemark::fuzz {
 namespace {
@@ -50,30 +49,11 @@ std::vector<Seed> seeds() {
           seed("part.gguf", part)};
 }
 
-// A header in memory, with as many zeros behind it as the file is long.
-class WithZeros : public ByteSource {
- public:
-  WithZeros(std::string head, int64_t size) : head_(std::move(head)), size_(size) {}
-  int64_t size() const override { return size_; }
-  bool read(int64_t offset, std::span<std::byte> into) override {
-    std::fill(into.begin(), into.end(), std::byte{0});
-    const auto have = std::as_bytes(std::span(head_));
-    if (offset >= static_cast<int64_t>(have.size())) return true;
-    const auto from = have.subspan(static_cast<size_t>(offset));
-    std::copy_n(from.begin(), std::min(from.size(), into.size()), into.begin());
-    return true;
-  }
-
- private:
-  std::string head_;
-  int64_t size_;
-};
-
 void check_round_trip(const GgufHeader& header) {
   const Result<GgufHeader> laid_out = lay_out_gguf("x", header);
   use_problems(laid_out);
   if (!laid_out) return;  // what was not kept cannot be written
-  WithZeros source(encode_gguf_header(*laid_out), laid_out->parts.front().file_bytes.count());
+  SparseSource source(encode_gguf_header(*laid_out), laid_out->parts.front().file_bytes.count());
   const Result<GgufHeader> again = parse_gguf_header("x", source);
   require(again.ok());
   require(again->tensors == laid_out->tensors);

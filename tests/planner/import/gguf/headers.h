@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "planner/import/gguf/gguf_model.h"
 #include "planner/import/gguf_reader.h"
 #include "planner/import/gguf_writer.h"
+#include "support/sparse_source.h"
 
 namespace tidemark::testing {
 
@@ -39,25 +38,6 @@ inline GgufHeader header_of(const std::string& architecture, const Numbers& keys
   }
   return header;
 }
-
-// Bytes of a whole file whose data is zeros that nobody stores.
-class SparseSource : public ByteSource {
- public:
-  SparseSource(std::string head, int64_t size) : head_(std::move(head)), size_(size) {}
-  int64_t size() const override { return size_; }
-  bool read(int64_t offset, std::span<std::byte> into) override {
-    std::fill(into.begin(), into.end(), std::byte{0});
-    const auto have = std::as_bytes(std::span(head_));
-    if (offset >= static_cast<int64_t>(have.size())) return true;
-    const auto from = have.subspan(static_cast<size_t>(offset));
-    std::copy_n(from.begin(), std::min(from.size(), into.size()), into.begin());
-    return true;
-  }
-
- private:
-  std::string head_;
-  int64_t size_;
-};
 
 // Written and read again, as a file would be.
 inline Result<GgufHeader> through_bytes(const GgufHeader& header) {
