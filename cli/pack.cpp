@@ -130,7 +130,7 @@ std::string rendered(const PackCommand& command, const CsvProblem& file, const P
   std::string text = to_text(report, {.color = use_color(command.output)});
   if (command.map && !report.plan.offsets.empty()) {
     for (size_t k = 0; k < std::max<size_t>(file.problem.pools.size(), 1); ++k) {
-      text += "\n" + arena_map(map_of(file.problem, report.plan, PoolId::of(k)));
+      text += "\n" + pack_map(file.problem, report.plan, PoolId::of(k));
     }
   }
   return text;

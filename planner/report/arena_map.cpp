@@ -11,10 +11,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "planner/base/units.h"
 #include "planner/report/escape.h"
 #include "planner/report/layout.h"
+#include "planner/report/pack_report.h"
 #include "planner/report/writers.h"
 
 namespace tidemark {
@@ -24,6 +27,16 @@ constexpr std::string_view kLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr int kScaleWidth = 11;  // "1023 MiB |"
 constexpr size_t kLegendRows = 6;
+
+// What a column is called: the step, or in a packing problem the instant at which it begins, since
+// its steps are only the time between two changes. The last instant is the end.
+struct TimeNames {
+  std::span<const int64_t> instants{};
+  std::string_view unit() const { return instants.empty() ? "step" : "instant"; }
+  int64_t at(int64_t step) const {
+    return instants.empty() ? step : instants[static_cast<size_t>(step)];
+  }
+};
 
 // One letter for each buffer, also when it has several rows.
 std::vector<char> letters_of(const std::vector<ArenaRow>& rows) {
@@ -169,8 +182,8 @@ std::string map_lines(const Grid& grid, const Scale& offsets, const Scale& steps
                            std::string(static_cast<size_t>(steps.cells), '-'));
 }
 
-// "0        5        10" below the columns where those steps begin.
-std::string step_labels(const Scale& steps) {
+// "0        5        10" below the columns where those steps begin, blanks between them.
+std::string step_labels(const Scale& steps, const TimeNames& names) {
   constexpr int kApart = 12;
   std::string out(kScaleWidth, ' ');
   int64_t stride = 1;
@@ -179,17 +192,17 @@ std::string step_labels(const Scale& steps) {
     const size_t column =
         kScaleWidth + static_cast<size_t>(static_cast<double>(step) * steps.cells /
                                           static_cast<double>(steps.length));
-    if (column < out.size()) continue;
-    out += std::string(column - out.size(), ' ') + fmt::format("{}", step);
+    if (column < out.size() + (step > 0 ? 1 : 0)) continue;
+    out += std::string(column - out.size(), ' ') + fmt::format("{}", names.at(step));
   }
-  return out + " step\n";
+  return out + fmt::format(" {}\n", names.unit());
 }
 
-std::string peak_line(const ArenaFacts& arena, const Scale& steps) {
+std::string peak_line(const ArenaFacts& arena, const Scale& steps, const TimeNames& names) {
   if (arena.peak_step < 0 || arena.peak_step >= steps.length) return "";
   const Interval<int> columns = steps.touched(arena.peak_step, arena.peak_step + 1);
   const std::string text =
-      fmt::format("fullest at step {}{}", arena.peak_step,
+      fmt::format("fullest at {} {}{}", names.unit(), names.at(arena.peak_step),
                   arena.peak_op.empty() ? "" : " (" + one_line(arena.peak_op) + ")");
   const int column = kScaleWidth + columns.lower;
   const int before = column - display_width(text) - 1;
@@ -200,7 +213,8 @@ std::string peak_line(const ArenaFacts& arena, const Scale& steps) {
   return std::string(static_cast<size_t>(column), ' ') + "^ " + text + "\n";
 }
 
-std::string legend(const ArenaFacts& arena, const std::vector<char>& letters) {
+std::string legend(const ArenaFacts& arena, const std::vector<char>& letters,
+                   const TimeNames& names) {
   std::vector<size_t> order;
   for (size_t i = 0; i < arena.rows.size(); ++i) {
     if (!arena.rows[i].piece_of) order.push_back(i);
@@ -211,22 +225,25 @@ std::string legend(const ArenaFacts& arena, const std::vector<char>& letters) {
                           {"largest buffers", Align::kLeft},
                           {"size"},
                           {"offset"},
-                          {"steps", Align::kLeft}}};
+                          {fmt::format("{}s", names.unit()), Align::kLeft}}};
   for (size_t i = 0; i < std::min(order.size(), kLegendRows); ++i) {
     const ArenaRow& row = arena.rows[order[i]];
-    table.rows.push_back(
-        {{std::string(1, letters[order[i]])},
-         {shortened(one_line(row.name), 40)},
-         {format_bytes(row.size)},
-         {format_bytes(row.offset)},
-         {fmt::format("[{}, {})", row.lifetime.lower.value(), row.lifetime.upper.value())}});
+    table.rows.push_back({{std::string(1, letters[order[i]])},
+                          {shortened(one_line(row.name), 40)},
+                          {format_bytes(row.size)},
+                          {format_bytes(row.offset)},
+                          {fmt::format("[{}, {})", names.at(row.lifetime.lower.value()),
+                                       names.at(row.lifetime.upper.value()))}});
   }
   return "\n" + table_to_text(table, {});
 }
 
-}  // namespace
+std::string time_of(const ArenaFacts& arena, const TimeNames& names) {
+  if (names.instants.empty()) return fmt::format("over {} steps", format_count(arena.steps));
+  return fmt::format("between instants {} and {}", names.instants.front(), names.instants.back());
+}
 
-std::string arena_map(const ArenaFacts& arena, int columns, int rows) {
+std::string map_with(const ArenaFacts& arena, int columns, int rows, const TimeNames& names) {
   if (arena.rows.empty()) return "The arena is empty.\n";
   const Scale steps = step_scale(arena.steps, std::clamp(columns, 40, 500) - kScaleWidth);
   const Scale offsets = offset_scale(arena.peak, std::clamp(rows, 4, 200));
@@ -235,11 +252,25 @@ std::string arena_map(const ArenaFacts& arena, int columns, int rows) {
   for (size_t i = 0; i < arena.rows.size(); ++i) grid.paint(arena.rows[i], letters[i]);
   paint_overlaps(arena.rows, grid);
   std::string out =
-      fmt::format("Arena, {}: {} in {} buffers over {} steps, lower bound {}\n\n",
-                  one_line(arena.phase), format_bytes(arena.peak), format_count(arena.buffers),
-                  format_count(arena.steps), format_bytes(arena.lower_bound));
-  return out + map_lines(grid, offsets, steps) + step_labels(steps) + peak_line(arena, steps) +
-         legend(arena, letters);
+      fmt::format("Arena, {}: {} in {} buffers {}, lower bound {}\n\n", one_line(arena.phase),
+                  format_bytes(arena.peak), format_count(arena.buffers), time_of(arena, names),
+                  format_bytes(arena.lower_bound));
+  return out + map_lines(grid, offsets, steps) + step_labels(steps, names) +
+         peak_line(arena, steps, names) + legend(arena, letters, names);
+}
+
+}  // namespace
+
+std::string arena_map(const ArenaFacts& arena, int columns, int rows) {
+  return map_with(arena, columns, rows, {});
+}
+
+std::string pack_map(const Problem& problem, const Plan& plan, PoolId pool) {
+  constexpr int kColumns = 100;
+  constexpr int kRows = 24;
+  const ArenaFacts arena = map_of(problem, plan, pool);
+  const std::vector<int64_t> instants = instants_of(problem, plan, pool);
+  return map_with(arena, kColumns, kRows, {.instants = instants});
 }
 
 }  // namespace tidemark

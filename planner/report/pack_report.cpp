@@ -42,6 +42,19 @@ void count_spilled(const Problem& problem, PackReport& report) {
   }
 }
 
+// The instants at which something begins or ends, in order, each once.
+std::vector<int64_t> changes_of(const Problem& problem) {
+  std::vector<int64_t> instants;
+  for (const Buffer& buffer : problem.buffers) {
+    for (const Piece& piece : pieces_of(buffer)) {
+      instants.insert(instants.end(), {piece.when.lower, piece.when.upper});
+    }
+  }
+  std::ranges::sort(instants);
+  instants.erase(std::ranges::unique(instants).begin(), instants.end());
+  return instants;
+}
+
 }  // namespace
 
 PackReport make_pack_report(std::string instance, const Problem& problem, Plan plan) {
@@ -66,6 +79,11 @@ PackReport make_pack_report(std::string instance, const Problem& problem, Plan p
   return report;
 }
 
+std::vector<int64_t> instants_of(const Problem& whole, const Plan& plan, PoolId pool) {
+  if (plan.offsets.empty()) return {};
+  return changes_of(excerpt_of(whole, plan, pool).problem);
+}
+
 ArenaFacts map_of(const Problem& whole, const Plan& plan, PoolId pool) {
   const bool in_pools = !plan.pools.empty();
   ArenaFacts facts{
@@ -77,14 +95,7 @@ ArenaFacts map_of(const Problem& whole, const Plan& plan, PoolId pool) {
   if (plan.offsets.empty()) return facts;
   const PoolExcerpt part = excerpt_of(whole, plan, pool);
   const std::vector<Buffer>& buffers = part.problem.buffers;
-  std::vector<int64_t> instants;
-  for (const Buffer& buffer : buffers) {
-    for (const Piece& piece : pieces_of(buffer)) {
-      instants.insert(instants.end(), {piece.when.lower, piece.when.upper});
-    }
-  }
-  std::ranges::sort(instants);
-  instants.erase(std::ranges::unique(instants).begin(), instants.end());
+  const std::vector<int64_t> instants = changes_of(part.problem);
   const auto rank = [&](int64_t instant) {
     return StepIndex::of(std::ranges::lower_bound(instants, instant) - instants.begin());
   };

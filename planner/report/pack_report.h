@@ -99,6 +99,11 @@ PackReport make_pack_report(std::string instance, const Problem& problem, Plan p
 // The plan of one pool as rows for arena_map(); a step is the time between two instants at which
 // something begins or ends.
 ArenaFacts map_of(const Problem& problem, const Plan& plan, PoolId pool = {});
+// When those steps begin, in the problem's instants, and when the last one ends. Buffers [0, 3),
+// [3, 9) and [0, 21) make three steps: 0 3 9 21.
+std::vector<int64_t> instants_of(const Problem& problem, const Plan& plan, PoolId pool = {});
+// arena_map() of it, with the instants in place of the steps.
+std::string pack_map(const Problem& problem, const Plan& plan, PoolId pool = {});
 
 std::string to_text(const PackReport& report, TextStyle style = {});
 std::string to_json(const PackReport& report);

@@ -32,7 +32,7 @@ b4,9,21,4,0
 b5,0,21,4,8
 $ tidemark pack five.csv --quiet --map | tail -n +14
 
-Arena, packed: 12 B in 5 buffers over 3 steps, lower bound 12 B
+Arena, packed: 12 B in 5 buffers between instants 0 and 21, lower bound 12 B
 
      12 B +
           |eeeeeeeeeeee
@@ -48,15 +48,15 @@ Arena, packed: 12 B in 5 buffers over 3 steps, lower bound 12 B
           |aaaabbbbdddd
           |aaaabbbbdddd
       0 B +------------
-           0 step
-           ^ fullest at step 0
+           0 instant
+           ^ fullest at instant 0
 
-     largest buffers  size  offset  steps
-  a  b1                4 B     0 B  [0, 1)
-  b  b2                4 B     0 B  [1, 2)
-  c  b3                4 B     4 B  [0, 2)
-  d  b4                4 B     0 B  [2, 3)
-  e  b5                4 B     8 B  [0, 3)
+     largest buffers  size  offset  instants
+  a  b1                4 B     0 B  [0, 3)
+  b  b2                4 B     0 B  [3, 9)
+  c  b3                4 B     4 B  [0, 9)
+  d  b4                4 B     0 B  [9, 21)
+  e  b5                4 B     8 B  [0, 21)
 $ tidemark pack five.csv --quiet --capacity 11
 Packing of five
 

@@ -67,6 +67,17 @@ TEST(PackReportTest, AStepOfTheMapIsWhatLiesBetweenTwoChanges) {
   EXPECT_EQ(map.rows.at(1).lifetime, (Interval<StepIndex>{StepIndex::of(1), StepIndex::of(2)}));
 }
 
+// The report speaks of instants, and so does its map: b2 lives from 3 to 9, whatever lies between.
+TEST(PackReportTest, TheMapNamesTheProblemsInstants) {
+  const Plan made = plan(five(), PlannerKind::kPortfolio);
+  EXPECT_THAT(instants_of(five(), made), ::testing::ElementsAre(0, 3, 9, 21));
+  const std::string map = pack_map(five(), made);
+  EXPECT_THAT(map, HasSubstr("12 B in 5 buffers between instants 0 and 21, lower bound 12 B\n"));
+  EXPECT_THAT(map, HasSubstr("fullest at instant 0\n"));
+  EXPECT_THAT(map, HasSubstr("[3, 9)"));
+  EXPECT_THAT(map, ::testing::Not(HasSubstr("step")));
+}
+
 TEST(PackReportTest, ThePictureHoldsEveryBuffer) {
   const Problem problem = five();
   const PackReport report =
