@@ -72,7 +72,9 @@ Result<LoggedFacts> facts_of(const SettingMap& given) {
     const Parsed<int64_t> number = parse_integer(setting.text);
     const auto* value = std::get_if<int64_t>(&number);
     if (value == nullptr || *value < 0 || *value > kLargestCompared) {
-      return Diagnostics{setting_problem(key, setting, "is no number of its kind")};
+      return Diagnostics{setting_problem(
+          key, setting, fmt::format("{} is no number of its kind", in_quotes(setting.text)),
+          fmt::format("write a whole number from 0 to {}", kLargestCompared))};
     }
     facts.numbers[logged] = {*value};
     if (logged == "n_ctx") facts.numbers["max_seq_len"] = {*value};

@@ -44,7 +44,10 @@ Result<std::string> read_file(const std::filesystem::path& path, Bytes limit) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return file_error(path, "cannot open: no such file");
-  if (!std::filesystem::is_regular_file(status)) return file_error(path, "not a regular file");
+  if (!std::filesystem::is_regular_file(status)) {
+    return file_error(path, "not a regular file",
+                      "a folder, a pipe or a device is not read: write it to a file first");
+  }
   const auto size = std::filesystem::file_size(path, error);
   if (error) return file_error(path, "cannot read: " + error.message());
   if (size > static_cast<uintmax_t>(limit.count())) {

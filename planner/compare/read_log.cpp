@@ -45,9 +45,11 @@ Result<LoggedFile> read_log(std::string_view text, std::string_view file) {
       std::ranges::remove_if(all.runs, [](const LoggedRun& run) { return !says_something(run); });
   all.runs.erase(first, last);
   if (all.runs.empty()) {
-    return one_error(std::string(file), "no line of it states memory in a way that is known",
-                     "paste the start-up log of llama.cpp, ollama, vLLM or whisper.cpp, or "
-                     "`adb shell dumpsys meminfo PACKAGE`");
+    return Diagnostics{{.where = {.file = std::string(file)},
+                        .message = "no line of it states memory in a way that is known",
+                        .hint =
+                            "paste the start-up log of llama.cpp, ollama, vLLM or whisper.cpp, or "
+                            "`adb shell dumpsys meminfo PACKAGE`"}};
   }
   if (all.runs.size() > kMostLoggedRuns) {
     all.notes.push_back("Only the first 64 runs of the log are compared.");

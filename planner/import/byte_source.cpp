@@ -12,8 +12,10 @@
 namespace tidemark {
 namespace {
 
-Diagnostics cannot_open(const std::filesystem::path& path, std::string message) {
-  return {Diagnostic{.where = {.file = path.string()}, .message = std::move(message)}};
+Diagnostics cannot_open(const std::filesystem::path& path, std::string message,
+                        std::string hint = "") {
+  return {Diagnostic{
+      .where = {.file = path.string()}, .message = std::move(message), .hint = std::move(hint)}};
 }
 
 }  // namespace
@@ -32,7 +34,10 @@ Result<FileSource> FileSource::open(const std::filesystem::path& path) {
     if (errno == ENOENT) return cannot_open(path, "cannot open: no such file");
     return cannot_open(path, "cannot open: " + std::system_category().message(errno));
   }
-  if (!S_ISREG(status.st_mode)) return cannot_open(path, "not a regular file");
+  if (!S_ISREG(status.st_mode)) {
+    return cannot_open(path, "not a regular file",
+                       "a folder, a pipe or a device is not read: write it to a file first");
+  }
   source.size_ = status.st_size;
   return source;
 }

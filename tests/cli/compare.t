@@ -45,6 +45,18 @@ $ tidemark compare server.log --tolerance x
 error: --tolerance: "x" is no share of a figure
   hint: write a percentage: --tolerance '2 %'
 [exit 2]
+$ tidemark compare server.log -c many
+error: --ctx-size: "many" is no number of its kind
+  hint: write a whole number from 0 to 2147483648
+[exit 2]
+$ echo hello > other.log; tidemark compare other.log
+other.log: error: no line of it states memory in a way that is known
+  hint: paste the start-up log of llama.cpp, ollama, vLLM or whisper.cpp, or `adb shell dumpsys meminfo PACKAGE`
+[exit 2]
+$ tidemark compare /dev/null
+/dev/null: error: not a regular file
+  hint: a folder, a pipe or a device is not read: write it to a file first
+[exit 2]
 
 # A term that is off by more than the tolerance.
 $ sed 's/258.50/301.77/' server.log > off.log; tidemark compare off.log | tail -n 1

@@ -72,9 +72,9 @@ std::vector<int64_t> dims_of(const StoredTensor& tensor) {
   return dims;
 }
 
-Diagnostics refusal(std::string_view path, std::string_view message) {
+Diagnostics refusal(std::string_view path, std::string_view message, std::string_view hint = "") {
   Problems problems("");
-  problems.add(path, message);
+  problems.add(path, message, hint);
   return problems.take();
 }
 
@@ -83,8 +83,10 @@ const GgufArchitecture* architecture_of(const ModelSpec& model) {
 }
 
 Diagnostics unknown_architecture(const ModelSpec& model) {
-  return refusal("architecture", fmt::format("the GGUF keys of {} are not known here",
-                                             in_quotes(model.architecture)));
+  return refusal(
+      "architecture",
+      fmt::format("the GGUF keys of {} are not known here", in_quotes(model.architecture)),
+      "a .safetensors holds any model");
 }
 
 void write_general(const ModelSpec& model, std::optional<FileType> type, GgufKeyWriter& keys) {

@@ -17,6 +17,9 @@ namespace {
 using namespace literals;
 using testing::TemporaryFolder;
 
+constexpr const char* kNotRead =
+    "  hint: a folder, a pipe or a device is not read: write it to a file first\n";
+
 int64_t files_in(const std::filesystem::path& folder) {
   return std::distance(std::filesystem::directory_iterator(folder),
                        std::filesystem::directory_iterator());
@@ -162,12 +165,12 @@ TEST(FilesTest, OnlyRegularFilesAreRead) {
   EXPECT_EQ(to_string(read_file(missing, 1_KiB).diagnostics()),
             missing.string() + ": error: cannot open: no such file\n");
   EXPECT_EQ(to_string(read_file(folder.path(), 1_KiB).diagnostics()),
-            folder.path().string() + ": error: not a regular file\n");
+            folder.path().string() + ": error: not a regular file\n" + kNotRead);
   // A pipe would block a reader that just opens it.
   const std::filesystem::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(to_string(read_file(pipe, 1_KiB).diagnostics()),
-            pipe.string() + ": error: not a regular file\n");
+            pipe.string() + ": error: not a regular file\n" + kNotRead);
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST(ReadLogTest, NothingThatIsKnown) {
   for (const char* text : {"", "\n\n", "hello\nworld: 12 MiB\n", "llama_context: n_ctx = 512\n"}) {
     const Result<LoggedFile> file = read_log(text, "x.log");
     ASSERT_FALSE(file.ok()) << text;
-    EXPECT_EQ(file.diagnostics()[0].path, "x.log");
+    EXPECT_EQ(file.diagnostics()[0].where.file, "x.log");
   }
 }
 

@@ -23,6 +23,9 @@ using namespace literals;
 using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
+constexpr const char* kNotRead =
+    "  hint: a folder, a pipe or a device is not read: write it to a file first\n";
+
 // The magic numbers of what is often found under a model file's name: git-lfs's docs/spec.md, the
 // ZIP application note 4.3.7, torch/serialization.py's MAGIC_NUMBER pickled in protocol 2,
 // ggml.h before August 2023 (0x67676d6c little-endian), the TFLite schema's file_identifier.
@@ -169,12 +172,12 @@ TEST(FileSourceTest, ReadsPiecesOfRegularFilesOnly) {
   EXPECT_EQ(to_string(FileSource::open(missing).diagnostics()),
             missing.string() + ": error: cannot open: no such file\n");
   EXPECT_EQ(to_string(FileSource::open(folder.path()).diagnostics()),
-            folder.path().string() + ": error: not a regular file\n");
+            folder.path().string() + ": error: not a regular file\n" + kNotRead);
   // A pipe without a writer must not be waited for.
   const std::filesystem::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(to_string(FileSource::open(pipe).diagnostics()),
-            pipe.string() + ": error: not a regular file\n");
+            pipe.string() + ": error: not a regular file\n" + kNotRead);
 }
 
 TEST(SparseFileTest, IsLongAndTakesNoDisk) {

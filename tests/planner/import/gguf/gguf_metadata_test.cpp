@@ -86,7 +86,8 @@ TEST(GgufMetadataTest, WhatGgufCannotSayIsRefused) {
   ModelSpec unknown = one_layer({.mixer = small_heads()});
   unknown.architecture = "kolibri";
   EXPECT_THAT(to_string(gguf_of_model(unknown, choice).diagnostics()),
-              HasSubstr("the GGUF keys of \"kolibri\" are not known here"));
+              HasSubstr("the GGUF keys of \"kolibri\" are not known here\n"
+                        "  hint: a .safetensors holds any model\n"));
   EXPECT_THAT(to_string(gguf_of_model({.dims = LayerListSpec{}}, choice).diagnostics()),
               HasSubstr("not known here"));
   ModelSpec mixed = one_layer({.mixer = small_heads()});
