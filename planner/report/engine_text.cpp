@@ -61,6 +61,14 @@ std::string saving_text(Bytes compute, Bytes own) {
                         : fmt::format("takes {} more", format_bytes(own - compute));
 }
 
+// Ours is placed in one arena. Over several devices the engine's sum is of another graph, so what
+// is saved is told from the one that all stays with the CPU.
+std::string our_graph(const LlamaFacts& facts) {
+  if (compute_of_model(facts) == facts.compute) return "the same graph";
+  return fmt::format("the graph all on the CPU, where llama.cpp takes {},",
+                     format_bytes(facts.compute));
+}
+
 }  // namespace
 
 std::string llama_section(const PlanReport& report) {
@@ -80,7 +88,7 @@ std::string llama_section(const PlanReport& report) {
   }
   if (facts.own_plan) {
     out += paragraph(
-        "Ours", fmt::format("the same graph placed by {}: {}, {}; lower bound {}",
+        "Ours", fmt::format("{} placed by {}: {}, {}; lower bound {}", our_graph(facts),
                             one_line(facts.own_plan->planner), format_bytes(facts.own_plan->peak),
                             saving_text(facts.compute, facts.own_plan->peak),
                             format_bytes(facts.own_plan->lower_bound)));

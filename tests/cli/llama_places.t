@@ -85,3 +85,9 @@ error: --ctx-size-draft: there is no draft model
 $ tidemark plan gemma-3-4b --engine llama.cpp --mmproj nowhere.gguf
 nowhere.gguf: error: cannot open: no such file
 [exit 2]
+
+# What our planner would save is told from the graph that all stays with the CPU, of which it is.
+$ tidemark plan llama-3.1-8b --engine llama.cpp --quant Q4_0 -c 4096 -ngl 20 | sed -n '/^Ours/,/our own/p'
+Ours       the graph all on the CPU, where llama.cpp takes 120 MiB, placed by first-fit-by-size:
+           96.0 MiB, saves 24.0 MiB; lower bound 96.0 MiB
+           our own graph of the model, arena and scratch: 79.0 MiB, saves 41.0 MiB
