@@ -59,3 +59,7 @@ $ tidemark simulate tinyllama-1.1b --quant Q8_0 --device ./metered.yaml --strate
   resident       completed  1.17 GiB  loading weights    572 ms   37.8  1.09 GiB  369 ms  1.37 J
   layerwise      completed   152 MiB  prefill 0, output  572 ms   2.53  8.71 GiB  2.95 s  2.50 J
   double-buffer  completed   218 MiB  prefill 0, output  371 ms   2.71  8.71 GiB  2.56 s  2.41 J
+
+# Threads that no core is there for.
+$ tidemark simulate minicpm-2b --quant int4 -c 512 --generate 2 --threads 64 | tr -s ' \n' ' ' | grep -o 'More threads.*turns\.'
+More threads were asked for than there are cores: 8 compute, one on each; more would take turns.

@@ -69,6 +69,30 @@ Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others i
 Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others in storage;
            19.0 MiB read per token in 17,280 requests of up to 1.13 KiB
 
+# Ranges of counts and of sizes in a sweep, and a plan that counts all experts.
+$ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache "8-32*2,1 GiB-2 GiB*2" --quiet | sed -n '/^Note/,$p'
+Note       fits, total and slack are of a plan with all weights in one process; outcome and peak
+           are of the run, with expert_cache.
+
+expert_cache  fits     total     slack  outcome        peak    TTFT  tok/s
+--------------------------------------------------------------------------
+8               no  3.36 GiB  -834 MiB  completed   749 MiB  556 ms   10.4
+16              no  3.36 GiB  -834 MiB  completed  1.11 GiB  556 ms   13.1
+32              no  3.36 GiB  -834 MiB  completed  1.69 GiB  556 ms   26.7
+1 GiB           no  3.36 GiB  -834 MiB  completed  1.35 GiB  556 ms   19.7
+2 GiB           no  3.36 GiB  -834 MiB  completed  1.69 GiB  556 ms   26.7
+
+$ tidemark sweep --model minicpm-2b --quant int4 -c 512 --generate 2 --split 1-4*2 --quiet --format csv | cut -d, -f1 | wc -l
+4
+
+# Energy and what experts cost a token, in a sweep's rows and in a run's CSV.
+$ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --quiet --format jsonl | grep -o '"page_faults.*'
+"page_faults":0,"energy_total_uj":null,"read_per_token_bytes":192389120,"tool_version":"0.1.0"}
+
+$ tidemark simulate olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --format csv | grep -o 'minor_faults.*\|,[0-9]*,,,,,,,,,16,.*'
+minor_faults,energy_total_uj,energy_compute_uj,energy_memory_uj,energy_storage_uj,energy_idle_uj,prefetch_begun,prefetch_late,prefetch_lost,experts_layers,experts_experts,experts_used,experts_expert_bytes,experts_slots,experts_capacity_bytes,experts_decode_hits,experts_decode_misses,experts_read_per_token_bytes,rows_neurons,rows_kept,rows_cold_bytes,rows_request_bytes,rows_requests_per_token,rows_read_per_token_bytes,processes,processes_own_bytes,processes_pss_bytes,processes_last_ttft_ns
+,0,,,,,,,,,16,64,8,3153920,16,807403520,201,183,192389120,,,,,,,,,,
+
 # Two processes over one file.
 $ tidemark simulate minicpm-2b --quant int4 --strategy mmap --processes 2 --generate 4 -c 1024 | sed -n '/^  Process/,$p'
   Process  starts    TTFT      read  faults      own       RSS       PSS
