@@ -114,8 +114,8 @@ Result<Store> open_store(const std::string& file) {
 }
 
 void print_summary(const SweepSummary& summary, double seconds) {
-  talk("{} scenarios: {} computed, {} already there, {} failed, {:.1f} s\n", summary.total,
-       summary.computed, summary.present, summary.failed, seconds);
+  talk("{} scenario{}: {} computed, {} already there, {} failed, {:.1f} s\n", summary.total,
+       summary.total == 1 ? "" : "s", summary.computed, summary.present, summary.failed, seconds);
   if (!summary.stopped) return;
   const int64_t left = summary.total - summary.computed - summary.present;
   talk("interrupted with {} to go; run it again to compute the rest\n", left);

@@ -100,6 +100,7 @@ void note_fixed(const SweepRow& row, const std::vector<bool>& varying,
 
 // Settings that change a run and not the plan, whose verdict is of all weights in one process.
 void collect_run_only(const SweepRow& row, std::set<std::string>& keys) {
+  if (row.failed()) return;
   for (const char* key : {"expert_cache", "hot_rows", "offload", "processes"}) {
     const SweepCell& cell = row.cells[sweep_column(key)];
     const bool is_stated = !std::holds_alternative<std::monostate>(cell);
