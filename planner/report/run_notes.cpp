@@ -75,6 +75,22 @@ std::string mapped_note(const Scenario& scenario) {
       format_bandwidth(*device.mapped_read), format_bandwidth(fastest));
 }
 
+// Reads from a warm page cache take it that all of the file is there, beside the run. A mapping
+// knows better.
+std::string warm_note(const Scenario& scenario, const MemoryPlan& plan) {
+  if (!scenario.load.is_cached || scenario.strategy == StrategyKind::kMmap) return "";
+  Bytes file;
+  for (const WeightUnit& unit : plan.units) file += unit.bytes;
+  const Bytes run = plan.breakdown.total();
+  const Bytes memory = scenario.device.ram_total;
+  if (file <= memory - std::min(run, memory)) return "";
+  return fmt::format(
+      "The page cache is taken to hold the whole weight file, {}, which does not fit in {} of "
+      "memory "
+      "beside the run's own {}: reads from storage would be slower.",
+      format_bytes(file), format_bytes(memory), format_bytes(run));
+}
+
 // Towers and encoders are phases of the plan that a run does not make.
 std::string encode_note(const MemoryPlan& plan) {
   std::string names;
@@ -123,9 +139,9 @@ std::string run_only_note(const Scenario& scenario) {
 
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes;
-  for (std::string note :
-       {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
-        threads_note(scenario), mapped_note(scenario), encode_note(plan), encoder_note(scenario)}) {
+  for (std::string note : {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
+                           threads_note(scenario), mapped_note(scenario), warm_note(scenario, plan),
+                           encode_note(plan), encoder_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

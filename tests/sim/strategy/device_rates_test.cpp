@@ -175,6 +175,22 @@ TEST(DeviceRatesTest, ThreadsBeyondTheCoresAreNoted) {
   EXPECT_TRUE(has_note(scenario, note));
 }
 
+// A file of 1 MB beside a run of 1 MB of weights and 0.2 MB of activations: 2.2 MB.
+TEST(DeviceRatesTest, APageCacheLargerThanMemoryIsNoted) {
+  Scenario scenario =
+      layer_scenario({{"a", Bytes::of(1'000'000), Bytes::of(200'000)}}, StrategyKind::kResident);
+  scenario.load.is_cached = true;
+  const std::string note =
+      "The page cache is taken to hold the whole weight file, 977 KiB, which does not fit in 2.10 "
+      "MiB of memory beside the run's own 1.14 MiB: reads from storage would be slower.";
+  scenario.device.ram_total = Bytes::of(2'200'000);
+  EXPECT_FALSE(has_note(scenario, note));
+  scenario.device.ram_total = Bytes::of(2'199'999);
+  EXPECT_TRUE(has_note(scenario, note));
+  scenario.load.is_cached = false;
+  EXPECT_FALSE(has_note(scenario, note));
+}
+
 // Storage of 1 GB/s, or of 3 GB/s at its fastest point.
 TEST(DeviceRatesTest, AMappedFileFasterThanItsStorageIsNoted) {
   Scenario scenario = layer_scenario({{"a", Bytes::of(1'000'000), {}}}, StrategyKind::kMmap);
