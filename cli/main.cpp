@@ -304,8 +304,8 @@ void add_sweep(CommandLine& line) {
   verb->add_option("--color", sweep.output.color, "auto (default), always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   verb->footer(
-      "Every setting takes several values: lists a,b and ranges 512-65536*2 or 1-8+1; sizes, --split\n"
-      "and --expert-cache also \"1 GiB-4 GiB*2\".\n"
+      "Every setting takes several values: lists a,b and ranges 512-65536*2 or 1-8+1; sizes,\n"
+      "--split and --expert-cache also \"1 GiB-4 GiB*2\".\n"
       "Examples:\n"
       "  tidemark sweep --model minicpm-2b --quant int4,int8 --ctx-size 512-8192*2\n"
       "  tidemark sweep minicpm-2b-phones -o phones.db\n"
