@@ -98,16 +98,6 @@ void note_fixed(const SweepRow& row, const std::vector<bool>& varying,
   }
 }
 
-// Settings that change a run and not the plan, whose verdict is of all weights in one process.
-void collect_run_only(const SweepRow& row, std::set<std::string>& keys) {
-  if (row.failed()) return;
-  for (const char* key : {"expert_cache", "hot_rows", "offload", "processes"}) {
-    const SweepCell& cell = row.cells[sweep_column(key)];
-    const bool is_stated = !std::holds_alternative<std::monostate>(cell);
-    if (is_stated && cell != SweepCell(int64_t{1})) keys.insert(key);
-  }
-}
-
 }  // namespace
 
 Result<SummaryTable> summary_table(const Store& store) {
@@ -115,20 +105,21 @@ Result<SummaryTable> summary_table(const Store& store) {
   if (!varying) return varying.diagnostics();
   SummaryTable table;
   std::map<size_t, std::string> fixed;
-  std::set<std::string> run_only;
+  std::set<std::string> not_planned;
   const Result<int64_t> first_pass = store.for_each([&](const SweepRow& row) {
     table.any_failed = table.any_failed || row.failed();
     note_fixed(row, *varying, fixed);
-    collect_run_only(row, run_only);
+    const SweepCell& cell = row.cells[sweep_column("not_planned")];
+    if (const auto* keys = std::get_if<std::string>(&cell)) not_planned.insert(one_line(*keys));
     return true;
   });
   if (!first_pass) return first_pass.diagnostics();
   add_columns(table, *varying);
-  if (!run_only.empty()) {
+  if (!not_planned.empty()) {
     table.note = fmt::format(
         "fits, total and slack are of a plan with all weights in one process; outcome and peak are "
         "of the run, with {}.",
-        fmt::join(run_only, ", "));
+        fmt::join(not_planned, ", or "));
   }
   for (auto& [position, text] : fixed) table.fixed.push_back(std::move(text));
   for (const Column& column : table.columns) table.widths.push_back(display_width(column.head));

@@ -87,7 +87,7 @@ $ tidemark sweep --model minicpm-2b --quant int4 -c 512 --generate 2 --split 1-4
 
 # Energy and what experts cost a token, in a sweep's rows and in a run's CSV.
 $ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --quiet --format jsonl | grep -o '"page_faults.*'
-"page_faults":0,"energy_total_uj":null,"read_per_token_bytes":192389120,"tool_version":"0.1.0"}
+"page_faults":0,"energy_total_uj":null,"read_per_token_bytes":192389120,"not_planned":"expert_cache","tool_version":"0.1.0"}
 
 $ tidemark simulate olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --format csv | grep -o 'minor_faults.*\|,[0-9]*,,,,,,,,,16,.*'
 minor_faults,energy_total_uj,energy_compute_uj,energy_memory_uj,energy_storage_uj,energy_idle_uj,prefetch_begun,prefetch_late,prefetch_lost,experts_layers,experts_experts,experts_used,experts_expert_bytes,experts_slots,experts_capacity_bytes,experts_decode_hits,experts_decode_misses,experts_read_per_token_bytes,rows_neurons,rows_kept,rows_cold_bytes,rows_request_bytes,rows_requests_per_token,rows_read_per_token_bytes,processes,processes_own_bytes,processes_pss_bytes,processes_last_ttft_ns
