@@ -1,5 +1,8 @@
 #include "gui/models/run_controller.h"
 
+#include <QThread>
+#include <QTimer>
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -8,6 +11,9 @@
 
 namespace tidemark {
 namespace {
+
+// Runs that nobody waits for any more still need memory and a processor.
+constexpr size_t kMostThreads = 3;
 
 // The command line runs every combination of the values listed; a window shows one run.
 Diagnostics one_run_only(const SettingMap& settings) {
@@ -55,41 +61,62 @@ RunResult run_settings(const SettingMap& settings) {
 }
 
 RunController::RunController(Runner runner, QObject* parent)
-    : QObject(parent), runner_(std::move(runner)), worker_(new QObject) {
-  worker_->moveToThread(&thread_);
-  connect(&thread_, &QThread::finished, worker_, &QObject::deleteLater);
-  thread_.start();
-}
+    : QObject(parent), runner_(std::move(runner)) {}
 
 RunController::~RunController() {
-  thread_.quit();
-  thread_.wait();
+  for (QThread* thread : threads_) {
+    thread->wait();
+    delete thread;
+  }
 }
 
 void RunController::request(SettingMap settings) {
   const bool is_scheduled = pending_.has_value();
   pending_ = std::move(settings);
-  if (running_ || is_scheduled) return;
-  // From the event loop, so that several edits at one stroke are one run.
-  QMetaObject::invokeMethod(this, &RunController::startPending, Qt::QueuedConnection);
+  if (is_scheduled) return;
+  if (current_ == nullptr) {
+    // From the event loop, so that several edits at one stroke are one run.
+    QMetaObject::invokeMethod(this, &RunController::startPending, Qt::QueuedConnection);
+    return;
+  }
+  const auto left = std::max<qint64>(0, patience_ms_ - since_.elapsed());
+  QTimer::singleShot(static_cast<int>(left), this,
+                     [this, thread = current_] { loseItsPatience(thread); });
 }
 
 void RunController::startPending() {
-  if (running_ || !pending_) return;
-  running_ = true;
+  if (current_ != nullptr || !pending_) return;
   const SettingMap settings = *std::exchange(pending_, std::nullopt);
-  QMetaObject::invokeMethod(
-      worker_,
-      [this, settings] {
-        auto result = std::make_shared<const RunResult>(runner_(settings));
-        QMetaObject::invokeMethod(
-            this, [this, result] { accept(result); }, Qt::QueuedConnection);
-      },
-      Qt::QueuedConnection);
+  current_ = QThread::create([this, settings] {
+    auto result = std::make_shared<const RunResult>(runner_(settings));
+    QThread* self = QThread::currentThread();
+    QMetaObject::invokeMethod(
+        this, [this, self, result] { accept(self, result); }, Qt::QueuedConnection);
+  });
+  threads_.push_back(current_);
+  since_.start();
+  current_->start();
 }
 
-void RunController::accept(std::shared_ptr<const RunResult> result) {
-  running_ = false;
+void RunController::loseItsPatience(const QThread* thread) {
+  const bool still_waits = current_ != nullptr && current_ == thread && pending_;
+  if (!still_waits || threads_.size() >= kMostThreads) return;
+  current_ = nullptr;
+  startPending();
+}
+
+void RunController::accept(QThread* thread, std::shared_ptr<const RunResult> result) {
+  thread->wait();
+  std::erase(threads_, thread);
+  delete thread;
+  if (thread != current_) {
+    // There may be room again for what waits for another.
+    if (current_ != nullptr && pending_ && since_.elapsed() >= patience_ms_) {
+      loseItsPatience(current_);
+    }
+    return;
+  }
+  current_ = nullptr;
   if (pending_) {
     startPending();
   } else {

@@ -4,17 +4,21 @@
 //   kept worker    [  A  ][  C  ] finished          -    C     A is stale when it ends and is
 //   dropped; B was never begun
 //
-// Checked by RunController.NewestRequestWins.
+// Checked by RunController.NewestRequestWins. A run cannot be stopped, but one that keeps a newer
+// request waiting for longer than the patience is left to end by itself, its result dropped.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
-#include <QThread>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "planner/config/settings.h"
 #include "planner/report/report.h"
+
+class QThread;
 
 namespace tidemark {
 
@@ -37,11 +41,16 @@ class RunController : public QObject {
   using Runner = std::function<RunResult(const SettingMap&)>;
 
   explicit RunController(Runner runner = run_settings, QObject* parent = nullptr);
-  // Waits for the run under way; its result is dropped.
+  // Waits for the runs under way; their results are dropped.
   ~RunController() override;
 
+  // How long a run may keep a newer request waiting; a second when nothing is said.
+  void setPatience(int milliseconds) { patience_ms_ = milliseconds; }
+
   void request(SettingMap settings);
-  bool isIdle() const { return !running_ && !pending_; }
+  bool isIdle() const { return current_ == nullptr && !pending_; }
+  // Those that were left to end by themselves count as well.
+  bool hasThreads() const { return !threads_.empty(); }
 
  Q_SIGNALS:
   // Of the newest request, and only while there is no newer one.
@@ -49,13 +58,15 @@ class RunController : public QObject {
 
  private:
   void startPending();
-  void accept(std::shared_ptr<const RunResult> result);
+  void loseItsPatience(const QThread* thread);
+  void accept(QThread* thread, std::shared_ptr<const RunResult> result);
 
   Runner runner_;
-  QThread thread_{};
-  QObject* worker_ = nullptr;  // lives in thread_
+  int patience_ms_ = 1000;
+  std::vector<QThread*> threads_{};  // a run each
+  QThread* current_ = nullptr;       // the one whose result counts
+  QElapsedTimer since_{};            // it began
   std::optional<SettingMap> pending_{};
-  bool running_ = false;
 };
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include <QSemaphore>
 #include <QSignalSpy>
 #include <QTest>
+#include <QThread>
 #include <atomic>
 #include <mutex>
 
@@ -85,6 +86,46 @@ TEST(RunController, RunsOnAnotherThread) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return controller.isIdle(); }));
   EXPECT_NE(where.load(), nullptr);
   EXPECT_NE(where.load(), QThread::currentThread());
+}
+
+// A is never let go before C is there.
+TEST(RunController, ALongRunKeepsNobodyWaiting) {
+  QSemaphore a_may_end;
+  RunController controller([&](const SettingMap& settings) {
+    const std::string model = settings.at("model").text;
+    if (model == "A") a_may_end.acquire();
+    return RunResult{.problems = one_error(model, "ran")};
+  });
+  controller.setPatience(20);
+  Finished finished(controller);
+  controller.request(settings_of("A"));
+  QTest::qWait(5);
+  controller.request(settings_of("B"));
+  controller.request(settings_of("C"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return controller.isIdle(); }));
+  EXPECT_EQ(finished.models, std::vector<std::string>{"C"});
+  EXPECT_TRUE(controller.hasThreads());
+  a_may_end.release();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !controller.hasThreads(); }));
+  EXPECT_EQ(finished.models, std::vector<std::string>{"C"});
+}
+
+// Runs A to E never end by themselves: three threads at most, and E is run when one of them ends.
+TEST(RunController, FewRunsAreUnderWayAtOnce) {
+  Gate gate;
+  RunController controller(gate.runner());
+  controller.setPatience(0);
+  Finished finished(controller);
+  for (const char* model : {"A", "B", "C", "D", "E"}) {
+    controller.request(settings_of(model));
+    QTest::qWait(20);
+  }
+  EXPECT_EQ(gate.seen, (std::vector<std::string>{"A", "B", "C"}));
+  EXPECT_FALSE(controller.isIdle());
+  gate.may_end.release(4);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return controller.isIdle() && !controller.hasThreads(); }));
+  EXPECT_EQ(gate.seen.back(), "E");
+  EXPECT_EQ(finished.models, std::vector<std::string>{"E"});
 }
 
 TEST(RunController, EndsCleanlyWhileARunIsUnderWay) {
