@@ -1,5 +1,7 @@
 #include "gui/models/scenario_settings.h"
 
+#include "gui/models/scenario_text.h"
+
 namespace tidemark {
 namespace {
 
@@ -23,7 +25,7 @@ bool same_layers(const SettingLayers& a, const SettingLayers& b) {
 SettingLayers without_file(const SettingLayers& layers) {
   SettingMap edits;
   for (const auto& [key, setting] : layers.scenario) {
-    edits[key] = {.text = setting.text, .origin = flag_origin(key)};
+    edits[key] = {.text = text_with_whole_path(key, setting), .origin = flag_origin(key)};
   }
   return {.edits = merge(std::move(edits), layers.edits)};
 }
