@@ -11,6 +11,8 @@
 namespace tidemark {
 namespace {
 
+constexpr size_t kLongestHint = 60;
+
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 std::string verdict_words(const PlanReport& plan) {
@@ -115,7 +117,8 @@ QString problem_of_setting(const Diagnostics& problems, std::string_view key) {
   const std::string flag = origin.substr(origin.find(' ') + 1);
   for (const Diagnostic& problem : problems) {
     if (problem.path == key || problem.path == flag) {
-      const std::string hint = problem.hint.empty() ? "" : "; " + problem.hint;
+      const bool is_short = !problem.hint.empty() && problem.hint.size() <= kLongestHint;
+      const std::string hint = is_short ? "; " + problem.hint : "";
       return text(problem.message + hint);
     }
   }

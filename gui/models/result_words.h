@@ -32,7 +32,8 @@ QString note_words(const PlanReport& plan);
 // Problems as the command line prints them.
 QString problem_words(const Diagnostics& problems);
 
-// The problem that belongs beside the field of a setting; empty when there is none.
+// The problem that belongs beside the field of a setting; empty when there is none. A hint only
+// where it is short: the box above the curve has it in full.
 QString problem_of_setting(const Diagnostics& problems, std::string_view key);
 
 }  // namespace tidemark

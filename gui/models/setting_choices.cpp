@@ -1,12 +1,12 @@
 #include "gui/models/setting_choices.h"
 
 #include <algorithm>
-#include <array>
 
 #include "planner/alloc/planners.h"
 #include "planner/capacity/scenario.h"
 #include "planner/config/load.h"
 #include "planner/config/load_common.h"
+#include "planner/config/settings.h"
 #include "planner/model/dtype.h"
 
 namespace tidemark {
@@ -41,11 +41,17 @@ QStringList quantization_choices() {
   return names;
 }
 
-template <typename Kind, size_t kCount>
-QStringList kind_names(const std::array<Kind, kCount>& kinds) {
-  QStringList names;
-  for (const Kind kind : kinds) names.push_back(text_of(name_of(kind)));
-  return names;
+// "on" and "off" of a setting that is a flag; the words of "cold|warm", not those of "N|SIZE".
+QStringList words_of_help(const SettingInfo& info) {
+  const QString value = info.value.empty() ? QStringLiteral("on|off") : text_of(info.value);
+  const bool lists = value.contains(QLatin1Char('|'));
+  const bool names_kinds =
+      std::any_of(value.begin(), value.end(), [](QChar c) { return c.isUpper(); });
+  if (!lists || names_kinds) return {};
+  QStringList words = value.split(QLatin1Char('|'));
+  const QString fallback = text_of(info.fallback);
+  if (words.removeOne(fallback)) words.push_back(fallback);
+  return words;
 }
 
 }  // namespace
@@ -61,7 +67,13 @@ QStringList setting_choices(std::string_view key) {
     for (const StrategyKind kind : strategies()) names << text_of(name_of(kind));
     return names;
   }
-  return {};
+  if (key == "planner") {
+    QStringList names;
+    for (const PlannerInfo& planner : planners()) names << text_of(planner.name);
+    return names;
+  }
+  const SettingInfo* info = find_setting(key);
+  return info == nullptr ? QStringList() : words_of_help(*info);
 }
 
 QString example_scenario() {

@@ -7,8 +7,9 @@
 
 namespace tidemark {
 
-// The values that `key` may take, in the order in which `tidemark list` names them; empty for a
-// setting that is a number or a size.
+// The values that `key` may take, in the order in which `tidemark list` names them, or in which its
+// help does, what is not the default first; empty for a setting that is a number, a size or a text.
+//   "planner"  ->  best-of, ...     "page_cache", help "cold|warm"  ->  warm, cold
 QStringList setting_choices(std::string_view key);
 
 // The built-in example: a scenario that is always there, or "" when the configurations are not

@@ -54,7 +54,19 @@ TEST(SettingChoices, TheExampleIsAScenario) {
   EXPECT_TRUE(load_scenario_file(example_scenario().toStdString()).ok());
 }
 
-TEST(SettingChoices, NumbersHaveNone) { EXPECT_TRUE(setting_choices("ctx_size").isEmpty()); }
+TEST(SettingChoices, NumbersSizesAndTextsHaveNone) {
+  for (const char* key : {"ctx_size", "kv_resident", "trace", "split", "requests", "mmproj"}) {
+    EXPECT_TRUE(setting_choices(key).isEmpty()) << key;
+  }
+}
+
+// As the settings table words them, the default last.
+TEST(SettingChoices, WordsOfTheHelp) {
+  EXPECT_EQ(setting_choices("page_cache"), (QStringList{"warm", "cold"}));
+  EXPECT_EQ(setting_choices("enforce"), (QStringList{"on", "off"}));
+  EXPECT_EQ(setting_choices("load_overlap"), (QStringList{"off", "on"}));
+  EXPECT_TRUE(setting_choices("planner").contains("best-of"));
+}
 
 }  // namespace
 }  // namespace tidemark
