@@ -90,9 +90,23 @@ QString title_of(const SimReport& report) {
   return text(title);
 }
 
-void set_time_axis(ChartShapes& shapes, Duration end) {
+// Where the picture ends, in nanoseconds.
+double right_of(const SimReport& report) {
+  constexpr double kTail = 1.01;
+  const auto end = static_cast<double>(end_of(report).count());
+  const size_t count = report.curve.size();
+  const bool ends_with_change = count >= 2 && report.curve.back().time == end_of(report) &&
+                                report.curve[count - 2].total() != report.curve.back().total();
+  return std::max(1.0, ends_with_change ? end * kTail : end);
+}
+
+void set_time_axis(ChartShapes& shapes, const SimReport& report) {
+  const Duration end = end_of(report);
   shapes.x_label = QStringLiteral("time since start");
-  shapes.right = std::max(1.0, static_cast<double>(end.count()));
+  if (report.outcome == SimOutcome::kKilled) {
+    shapes.x_label += text("; killed at " + format_duration(end));
+  }
+  shapes.right = right_of(report);
   for (const Tick& tick : time_ticks(end, kMostTicks)) {
     shapes.x_ticks.push_back({static_cast<double>(tick.value), text(tick.label)});
   }
@@ -143,7 +157,7 @@ QList<QPointF> step_corners(const std::vector<QPointF>& points, double end) {
 
 void set_byte_axis(ChartShapes& shapes, Bytes highest) {
   // Room above for the words at the peak and at the limit.
-  shapes.top = std::max(1.0, static_cast<double>(highest.count()) * 1.12);
+  shapes.top = std::max(1.0, static_cast<double>(highest.count()) * 1.18);
   for (const Tick& tick : byte_ticks(highest, kMostTicks)) {
     shapes.y_ticks.push_back({static_cast<double>(tick.value), text(tick.label)});
   }
@@ -151,9 +165,9 @@ void set_byte_axis(ChartShapes& shapes, Bytes highest) {
 
 ChartShapes simulation_shapes(const SimReport& report, const QStringList& hidden) {
   ChartShapes shapes{.title = title_of(report)};
-  const Duration end = end_of(report);
-  set_time_axis(shapes, end);
-  shapes.bands = stacked_bands(report, hidden, static_cast<double>(end.count()));
+  set_time_axis(shapes, report);
+  shapes.y_label = QStringLiteral("resident memory");
+  shapes.bands = stacked_bands(report, hidden, shapes.right);
   const Bytes limit = report.device.limit.limit;
   // A limit far above would press the curve flat: then it is named at the top instead.
   const bool on_scale = report.peak <= Bytes{} || limit / report.peak < 4;
@@ -174,11 +188,11 @@ QString describe_point(const SimReport& report, double time_ns) {
                                       [](double time, const CurvePoint& point) {
                                         return time < static_cast<double>(point.time.count());
                                       });
-  const bool within = time_ns <= static_cast<double>(end_of(report).count());
+  const bool within = time_ns <= right_of(report);
   if (after == report.curve.begin() || !within) return {};
   const Breakdown memory = breakdown_of(*(after - 1));
   const std::vector<int64_t> shares = shares_per_mille(memory);
-  const auto now = Duration::ns(static_cast<int64_t>(time_ns));
+  const auto now = std::min(Duration::ns(static_cast<int64_t>(time_ns)), end_of(report));
   std::string lines = "at " + format_duration(now);
   for (size_t i = 0; i < shares.size(); ++i) {
     const MemoryPart& part = memory_parts()[i];

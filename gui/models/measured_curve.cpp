@@ -173,6 +173,7 @@ ChartShapes measured_shapes(const MeasuredCurve& curve) {
                  signed_percent(curve.relative_error) +
                  (curve.outputs_match ? QString() : QStringLiteral(", OUTPUTS DIFFER"));
   set_step_axis(shapes, curve.steps.back().step + 1);
+  shapes.y_label = QStringLiteral("resident memory");
   CurveBand band{.key = QStringLiteral("predicted"), .label = QStringLiteral("predicted")};
   band.upper = line_of(curve, &MeasuredStep::predicted);
   for (const QPointF& corner : band.upper) band.lower.push_back({corner.x(), 0});

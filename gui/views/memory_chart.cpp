@@ -5,8 +5,7 @@
 #include <QChartView>
 #include <QGraphicsEllipseItem>
 #include <QGraphicsLayout>
-#include <QGraphicsRectItem>
-#include <QGraphicsSimpleTextItem>
+#include <QGraphicsLineItem>
 #include <QLegendMarker>
 #include <QLineSeries>
 #include <QMouseEvent>
@@ -19,8 +18,6 @@
 namespace tidemark {
 namespace {
 
-constexpr double kLabelPadding = 3;
-constexpr double kGap = 7;
 constexpr double kMarker = 5;
 
 QCategoryAxis* make_axis(QChart& chart, Qt::Alignment side) {
@@ -43,12 +40,15 @@ MemoryChart::MemoryChart(QWidget* parent)
   view_->viewport()->setMouseTracking(true);
   view_->viewport()->installEventFilter(this);
   chart_->setBackgroundRoundness(0);
-  chart_->setMargins(QMargins(8, 4, 14, 4));
+  chart_->setMargins(QMargins(8, 4, 24, 4));
   chart_->layout()->setContentsMargins(0, 0, 0, 0);
   chart_->legend()->setAlignment(Qt::AlignBottom);
   chart_->legend()->setMarkerShape(QLegend::MarkerShapeRectangle);
   x_ = make_axis(*chart_, Qt::AlignBottom);
   y_ = make_axis(*chart_, Qt::AlignLeft);
+  pointer_ = new QGraphicsLineItem(chart_);
+  pointer_->setZValue(19);
+  pointer_->hide();
   peak_ = new QGraphicsEllipseItem(-kMarker, -kMarker, 2 * kMarker, 2 * kMarker, chart_);
   peak_->setZValue(21);
   peak_label_ = makeLabel();
@@ -57,21 +57,12 @@ MemoryChart::MemoryChart(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(view_);
   connect(chart_, &QChart::plotAreaChanged, this, [this] { placeLabels(); });
-  setMinimumHeight(220);
+  setMinimumHeight(kLeastHeight);
   paint();
+  placeLabels();
 }
 
 MemoryChart::~MemoryChart() { view_->viewport()->removeEventFilter(this); }
-
-MemoryChart::Label MemoryChart::makeLabel() {
-  Label label;
-  label.box = new QGraphicsRectItem(chart_);
-  label.box->setPen(Qt::NoPen);
-  label.box->setZValue(20);
-  label.words = new QGraphicsSimpleTextItem(label.box);
-  label.words->setPos(kLabelPadding, kLabelPadding);
-  return label;
-}
 
 void MemoryChart::setDescription(std::function<QString(double)> describe) {
   describe_ = std::move(describe);
@@ -85,6 +76,7 @@ void MemoryChart::setShapes(const ChartShapes& shapes) {
   paint();
   // The room for the labels of the axes depends on their words.
   chart_->layout()->invalidate();
+  pointer_->hide();
   placeLabels();
   setAccessibleDescription(shapes.title +
                            (shapes.peak ? QStringLiteral(", ") + shapes.peak->label : QString()) +
@@ -138,10 +130,12 @@ void MemoryChart::fillAxis(QCategoryAxis* axis, const std::vector<AxisTick>& tic
 }
 
 void MemoryChart::fill() {
-  chart_->setTitle(shapes_.title);
+  showTitle();
+  for (QCategoryAxis* axis : {x_, y_}) axis->setVisible(!chart_->series().isEmpty());
   fillAxis(x_, shapes_.x_ticks, shapes_.right);
   fillAxis(y_, shapes_.y_ticks, shapes_.top);
   x_->setTitleText(shapes_.x_label);
+  y_->setTitleText(shapes_.y_label);
   for (size_t i = 0; i < bands_.size(); ++i) {
     bands_[i].lower->replace(shapes_.bands[i].lower);
     bands_[i].upper->replace(shapes_.bands[i].upper);
@@ -183,16 +177,7 @@ void MemoryChart::paint() {
   if (measured_ != nullptr) {
     measured_->setPen(QPen(color_of_part(QStringLiteral("measured"), palette()), 2));
   }
-  peak_->setBrush(ink);
-  peak_->setPen(QPen(palette().color(QPalette::Base), 2));
-  QColor box = palette().color(QPalette::Base);
-  box.setAlphaF(0.85F);
-  for (const Label& label : {peak_label_, limit_label_}) {
-    label.box->setBrush(box);
-    label.words->setFont(title);
-  }
-  peak_label_.words->setBrush(ink);
-  limit_label_.words->setBrush(limit);
+  paintLabels();
   paintLegend();
 }
 
@@ -216,55 +201,6 @@ void MemoryChart::paintLegend() {
   }
 }
 
-// Within the plot, whatever the place.
-QPointF MemoryChart::place(const Label& label, QPointF wanted) const {
-  const QRectF plot = chart_->plotArea();
-  const QSizeF size = label.box->rect().size();
-  const double right = std::max(plot.left(), plot.right() - size.width());
-  const double bottom = std::max(plot.top(), plot.bottom() - size.height());
-  return {std::clamp(wanted.x(), plot.left(), right),
-          std::clamp(wanted.y(), plot.top() + 1, std::max(bottom, plot.top() + 1))};
-}
-
-void MemoryChart::placeLabels() {
-  const auto write = [](const Label& label, const std::optional<ChartMark>& mark) {
-    label.box->setVisible(mark.has_value());
-    if (!mark) return;
-    label.words->setText(mark->label);
-    label.box->setRect(
-        label.words->boundingRect().adjusted(0, 0, 2 * kLabelPadding, 2 * kLabelPadding));
-  };
-  write(peak_label_, shapes_.peak);
-  write(limit_label_, shapes_.limit);
-  peak_->setVisible(shapes_.peak.has_value());
-  if (shapes_.peak) {
-    const QPointF at = chart_->mapToPosition(shapes_.peak->at);
-    const QSizeF size = peak_label_.box->rect().size();
-    peak_->setPos(at);
-    peak_label_.box->setPos(
-        place(peak_label_, {at.x() - size.width() / 2, at.y() - size.height() - kGap}));
-  }
-  if (shapes_.limit) placeLimitLabel();
-}
-
-// At the right end above the line; else below it, or at the left, where the words at the peak leave
-// room.
-void MemoryChart::placeLimitLabel() {
-  const QRectF plot = chart_->plotArea();
-  const double line = std::max(plot.top(), chart_->mapToPosition(shapes_.limit->at).y());
-  const QSizeF size = limit_label_.box->rect().size();
-  const QRectF taken = shapes_.peak ? peak_label_.box->sceneBoundingRect() : QRectF();
-  QPointF best;
-  for (const QPointF wanted :
-       {QPointF(plot.right(), line - size.height() - 1), QPointF(plot.right(), line + 2),
-        QPointF(plot.left() + 2, line - size.height() - 1), QPointF(plot.left() + 2, line + 2)}) {
-    best = place(limit_label_, wanted);
-    const bool covers_line = best.y() <= line && best.y() + size.height() >= line;
-    if (!covers_line && !QRectF(best, size).intersects(taken)) break;
-  }
-  limit_label_.box->setPos(best);
-}
-
 QPoint MemoryChart::positionOf(QPointF value) const {
   const QPointF in_scene = chart_->mapToScene(chart_->mapToPosition(value));
   return view_->viewport()->mapTo(this, view_->mapFromScene(in_scene));
@@ -274,6 +210,9 @@ void MemoryChart::showTooltip(QPoint at) {
   const QPointF place = chart_->mapFromScene(view_->mapToScene(at));
   const bool inside = chart_->plotArea().contains(place) && !chart_->series().isEmpty();
   const QString words = inside && describe_ ? describe_(chart_->mapToValue(place).x()) : QString();
+  const QRectF plot = chart_->plotArea();
+  pointer_->setLine(place.x(), plot.top(), place.x(), plot.bottom());
+  pointer_->setVisible(!words.isEmpty());
   QToolTip::showText(view_->viewport()->mapToGlobal(at), words, view_->viewport());
 }
 
@@ -282,6 +221,7 @@ bool MemoryChart::eventFilter(QObject* watched, QEvent* event) {
     showTooltip(static_cast<QMouseEvent*>(event)->position().toPoint());
   } else if (event->type() == QEvent::Leave) {
     QToolTip::hideText();
+    pointer_->hide();
   }
   return QWidget::eventFilter(watched, event);
 }

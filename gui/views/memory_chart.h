@@ -16,6 +16,7 @@ class QAreaSeries;
 class QCategoryAxis;
 class QChartView;
 class QGraphicsEllipseItem;
+class QGraphicsLineItem;
 class QGraphicsRectItem;
 class QGraphicsSimpleTextItem;
 class QLegendMarker;
@@ -31,11 +32,20 @@ class MemoryChart : public QWidget {
   ~MemoryChart() override;
 
   void setShapes(const ChartShapes& shapes);
+  // As low as it can be read: the layout gives it what is left.
+  QSize sizeHint() const override { return {480, kLeastHeight}; }
+
   // The words of the tooltip at a place of the x axis; empty = none.
   void setDescription(std::function<QString(double x)> describe);
 
   // The middle of the place where a point stands, for those who look there.
   QPoint positionOf(QPointF value) const;
+  // The title as it is drawn: shortened in the middle where there is no room.
+  QString shownTitle() const;
+  // Where the words at the limit stand, in the coordinates of the chart; and whether they lie over
+  // the curve.
+  QRectF limitLabel() const;
+  bool coversCurve(const QRectF& place) const;
 
  Q_SIGNALS:
   void partClicked(const QString& key);  // in the legend
@@ -45,6 +55,8 @@ class MemoryChart : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  static constexpr int kLeastHeight = 220;
+
   struct Band {
     QString key{};
     QLineSeries* lower = nullptr;
@@ -63,9 +75,12 @@ class MemoryChart : public QWidget {
   void fillAxis(QCategoryAxis* axis, const std::vector<AxisTick>& ticks, double end);
   void paint();
   void paintLegend();
+  void paintLabels();
   Label makeLabel();
   void placeLabels();
+  void placePeakLabel();
   void placeLimitLabel();
+  void showTitle();
   QPointF place(const Label& label, QPointF wanted) const;
   void showTooltip(QPoint at);
 
@@ -76,6 +91,7 @@ class MemoryChart : public QWidget {
   std::vector<Band> bands_{};
   QLineSeries* limit_ = nullptr;
   QLineSeries* measured_ = nullptr;
+  QGraphicsLineItem* pointer_ = nullptr;  // through the place that the tooltip tells of
   QGraphicsEllipseItem* peak_ = nullptr;  // an item: a point of a series is cut off at the edge
   Label peak_label_{};
   Label limit_label_{};

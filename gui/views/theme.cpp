@@ -11,7 +11,7 @@ QPalette plain_palette(bool dark) {
   const QColor window(dark ? "#1e2227" : "#f4f6f8");
   const QColor base(dark ? "#15181c" : "#ffffff");
   const QColor ink(dark ? "#e4e7eb" : "#1f2933");
-  const QColor faint(dark ? "#7b8794" : "#7b8794");
+  const QColor faint(dark ? "#98a3af" : "#5f6b78");  // still read: 5 to 1 against both backgrounds
   const QColor accent(dark ? "#5aa2dd" : "#2a6fad");
   QPalette palette(ink, window);
   palette.setColor(QPalette::Window, window);

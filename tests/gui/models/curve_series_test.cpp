@@ -148,6 +148,21 @@ TEST(CurveSeries, DescribesWhatIsResidentAtATime) {
   EXPECT_EQ(describe_point(report, 4.1e9), "");
 }
 
+// Killed at 2 s, at its peak: what was resident then would have no width.
+TEST(CurveSeries, TheInstantOfAKillIsSeen) {
+  SimReport report = small_run();
+  report.curve[2] = {.time = Duration::s(2), .weights = 500_MiB};
+  report.end = Duration::s(2);
+  report.outcome = SimOutcome::kKilled;
+  const ChartShapes shapes = simulation_shapes(report);
+  EXPECT_EQ(shapes.x_label, "time since start; killed at 2.00 s");
+  EXPECT_EQ(shapes.y_label, "resident memory");
+  EXPECT_EQ(shapes.right, 2.02e9);
+  EXPECT_EQ(shapes.bands.back().upper.back(), QPointF(2.02e9, bytes(500_MiB)));
+  EXPECT_TRUE(describe_point(report, 2.01e9).startsWith("at 2.00 s\nweights  500 MiB"));
+  EXPECT_EQ(describe_point(report, 2.03e9), "");
+}
+
 TEST(CurveSeries, AnEmptyCurveHasAxesAndNoShapes) {
   const ChartShapes shapes = simulation_shapes(SimReport{});
   EXPECT_TRUE(shapes.bands.empty());
