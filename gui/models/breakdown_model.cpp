@@ -61,6 +61,11 @@ int BreakdownModel::columnCount(const QModelIndex& parent) const {
 QVariant BreakdownModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   if (role == Qt::DisplayRole) return rows_[static_cast<size_t>(index.row())][index.column()];
+  if (role == kKeyRole) {
+    const auto parts = memory_parts();
+    const auto row = static_cast<size_t>(index.row());
+    return row < parts.size() ? text(std::string(parts[row].key)) : QString();
+  }
   if (role == Qt::TextAlignmentRole) {
     const bool is_name = index.column() == kPart;
     return QVariant(Qt::AlignVCenter | (is_name ? Qt::AlignLeft : Qt::AlignRight));
@@ -79,8 +84,15 @@ QVariant BreakdownModel::headerData(int section, Qt::Orientation orientation, in
 }
 
 QString table_text(const QAbstractItemModel& model) {
+  QList<int> rows(model.rowCount());
+  std::iota(rows.begin(), rows.end(), 0);
+  return table_text(model, rows);
+}
+
+QString table_text(const QAbstractItemModel& model, const QList<int>& rows) {
+  constexpr int kHeader = -1;
   QString out;
-  for (int row = -1; row < model.rowCount(); ++row) {
+  for (const int row : QList<int>{kHeader} + rows) {
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
       const QVariant cell =

@@ -16,6 +16,8 @@ class BreakdownModel : public QAbstractTableModel {
  public:
   enum Column { kPart, kBytes, kSize, kShare, kAtPeak, kColumnCount };
 
+  static constexpr int kKeyRole = Qt::UserRole;  // "kv_cache"; empty for the total
+
   using QAbstractTableModel::QAbstractTableModel;
 
   // Empty without a plan; the last column is empty without a simulation.
@@ -31,7 +33,8 @@ class BreakdownModel : public QAbstractTableModel {
   std::vector<QStringList> rows_{};
 };
 
-// Header and rows, cells parted by tabs, for the clipboard.
+// Header and rows, or some of them, cells parted by tabs, for the clipboard.
 QString table_text(const QAbstractItemModel& model);
+QString table_text(const QAbstractItemModel& model, const QList<int>& rows);
 
 }  // namespace tidemark

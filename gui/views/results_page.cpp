@@ -1,18 +1,28 @@
 #include "gui/views/results_page.h"
 
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
 #include <QFrame>
 #include <QHeaderView>
+#include <QIcon>
+#include <QItemSelectionModel>
 #include <QLabel>
 #include <QPainter>
+#include <QPixmap>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/views/memory_chart.h"
 #include "gui/views/theme.h"
 
 namespace tidemark {
 namespace {
+
+constexpr int kMostUnmarked = 150;  // milliseconds
 
 // Lies over what is stale; lets the mouse through.
 class Shade : public QWidget {
@@ -51,8 +61,8 @@ class Shade : public QWidget {
   QString words_{};
 };
 
-// The total stands out.
-class BoldLastRow : public QStyledItemDelegate {
+// The total stands out; a part has the colour that it has in the curve.
+class BreakdownDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
@@ -60,6 +70,14 @@ class BoldLastRow : public QStyledItemDelegate {
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
     if (index.row() == index.model()->rowCount() - 1) option->font.setBold(true);
+    if (index.column() != BreakdownModel::kPart) return;
+    const QString key = index.data(BreakdownModel::kKeyRole).toString();
+    constexpr int kSide = 10;
+    QPixmap square(kSide, kSide);
+    square.fill(key.isEmpty() ? QColor(Qt::transparent) : color_of_part(key, option->palette));
+    option->icon = QIcon(square);
+    option->decorationSize = {kSide, kSide};
+    option->features |= QStyleOptionViewItem::HasDecoration;
   }
 };
 
@@ -93,6 +111,15 @@ ResultsPage::ResultsPage(QWidget* parent) : QWidget(parent), chart_(new MemoryCh
   notes_->setAccessibleName(tr("Notes"));
   column->addWidget(notes_);
   shade_ = new Shade(this);
+  until_shade_ = new QTimer(this);
+  until_shade_->setSingleShot(true);
+  until_shade_->setInterval(kMostUnmarked);
+  connect(until_shade_, &QTimer::timeout, this, [this] {
+    shade_->raise();
+    shade_->show();
+  });
+  banner_->installEventFilter(this);
+  showChart();
   connect(chart_, &MemoryChart::partClicked, this, &ResultsPage::togglePart);
 }
 
@@ -118,11 +145,15 @@ QTableView* ResultsPage::makeTable() {
   table->setObjectName(QStringLiteral("breakdown"));
   table->setAccessibleName(tr("Memory breakdown"));
   table->setModel(&breakdown_);
-  table->setItemDelegate(new BoldLastRow(table));
+  table->setItemDelegate(new BreakdownDelegate(table));
   table->verticalHeader()->hide();
   table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 8);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  // The bytes are never cut off: half a number is another number.
+  for (const int whole : {BreakdownModel::kPart, BreakdownModel::kBytes}) {
+    table->horizontalHeader()->setSectionResizeMode(whole, QHeaderView::ResizeToContents);
+  }
   table->horizontalHeader()->setHighlightSections(false);
   table->setAlternatingRowColors(true);
   table->setShowGrid(false);
@@ -133,6 +164,12 @@ QTableView* ResultsPage::makeTable() {
   const int rows = 7 * table->verticalHeader()->defaultSectionSize();
   table->setFixedHeight(rows + table->horizontalHeader()->sizeHint().height() +
                         2 * table->frameWidth());
+  auto* copy = new QAction(tr("Copy &rows"), table);
+  copy->setShortcut(QKeySequence::Copy);
+  copy->setShortcutContext(Qt::WidgetShortcut);
+  connect(copy, &QAction::triggered, this, &ResultsPage::copyRows);
+  table->addAction(copy);
+  table->setContextMenuPolicy(Qt::ActionsContextMenu);
   return table;
 }
 
@@ -140,7 +177,11 @@ void ResultsPage::setResult(std::shared_ptr<const RunResult> result) {
   showBanner(banner_of(*result));
   if (!result->plan) {
     // Nothing there yet to be stale.
-    if (shown_ != nullptr) shade(tr("stale: of the last settings that could be used"), false);
+    until_shade_->stop();
+    if (shown_ == nullptr) return;
+    shade(tr("stale: of the last settings that could be used"), false);
+    shade_->raise();
+    shade_->show();
     return;
   }
   shown_ = std::move(result);
@@ -180,8 +221,13 @@ void ResultsPage::showChart() {
     chart_->setDescription(
         [result = shown_](double x) { return describe_point(*result->simulation, x); });
   } else {
-    shapes_ = {.title = tr("no curve: this could not be simulated")};
+    shapes_ = {.title = shown_ == nullptr ? tr("no curve: nothing has been computed yet")
+                                          : tr("no curve: this could not be simulated")};
     chart_->setDescription({});
+  }
+  // No empty table, no axes of nothing.
+  for (QWidget* part : std::initializer_list<QWidget*>{arena_, table_}) {
+    part->setVisible(shown_ != nullptr);
   }
   chart_->setShapes(shapes_);
   Q_EMIT shapesChanged();
@@ -204,25 +250,42 @@ void ResultsPage::paintBanner() {
   banner_->setPalette(tinted);
 }
 
+// Most runs end before the shade would be seen as more than a flicker.
 void ResultsPage::setPending() {
   if (shown_ == nullptr) return;
+  const bool is_waiting = until_shade_->isActive();
   shade(tr("stale: computing"), true);
+  if (!is_waiting && !shade_->isVisibleTo(this)) until_shade_->start();
 }
 
 void ResultsPage::shade(const QString& words, bool with_banner) {
+  stale_ = true;
   shades_banner_ = with_banner;
   static_cast<Shade*>(shade_)->setWords(words);
   fitShade();
-  shade_->raise();
-  shade_->show();
 }
 
-void ResultsPage::unshade() { shade_->hide(); }
+void ResultsPage::unshade() {
+  stale_ = false;
+  until_shade_->stop();
+  shade_->hide();
+}
 
-bool ResultsPage::isStale() const { return shade_->isVisibleTo(this); }
+void ResultsPage::copyRows() {
+  QList<int> rows;
+  for (const QModelIndex& index : table_->selectionModel()->selectedRows()) rows << index.row();
+  std::sort(rows.begin(), rows.end());
+  if (!rows.isEmpty()) QApplication::clipboard()->setText(table_text(breakdown_, rows));
+}
+
+// The shade begins below the banner.
+bool ResultsPage::eventFilter(QObject* watched, QEvent* event) {
+  const QEvent::Type type = event->type();
+  if (type == QEvent::Resize || type == QEvent::Move) fitShade();
+  return QWidget::eventFilter(watched, event);
+}
 
 void ResultsPage::fitShade() {
-  layout()->activate();
   const int top = shades_banner_ ? 0 : banner_->geometry().bottom() + 1;
   shade_->setGeometry(0, top, width(), height() - top);
 }

@@ -1,5 +1,6 @@
 // The right side of the window: verdict, curve, arena, breakdown. What no longer belongs to the
-// settings at the left lies under a shade that says so.
+// settings at the left lies under a shade that says so. It stands in a scroll area: lower than its
+// words and its table need, its parts would lie over each other.
 #pragma once
 
 #include <QStringList>
@@ -14,6 +15,7 @@
 class QFrame;
 class QLabel;
 class QTableView;
+class QTimer;
 
 namespace tidemark {
 
@@ -34,7 +36,9 @@ class ResultsPage : public QWidget {
   void setProblems(const Diagnostics& problems);
   void togglePart(const QString& key);
 
-  bool isStale() const;
+  bool isStale() const { return stale_; }
+  MemoryChart* chart() const { return chart_; }
+  QTableView* tableView() const { return table_; }
   const QAbstractItemModel& table() const { return breakdown_; }
   // Parts that are in the curve, and whether each is hidden.
   const ChartShapes& shapes() const { return shapes_; }
@@ -45,6 +49,7 @@ class ResultsPage : public QWidget {
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QWidget* makeBanner();
@@ -56,6 +61,7 @@ class ResultsPage : public QWidget {
   void shade(const QString& words, bool with_banner);
   void unshade();
   void fitShade();
+  void copyRows();
 
   std::shared_ptr<const RunResult> shown_{};  // the last one with a plan
   std::optional<MeasuredCurve> measured_{};
@@ -72,7 +78,9 @@ class ResultsPage : public QWidget {
   QLabel* notes_ = nullptr;
   QTableView* table_ = nullptr;
   QWidget* shade_ = nullptr;
+  QTimer* until_shade_ = nullptr;
   bool shades_banner_ = false;
+  bool stale_ = false;
 };
 
 }  // namespace tidemark
