@@ -4,6 +4,7 @@
 
 #include <QWidget>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,12 @@
 class QComboBox;
 class QFormLayout;
 class QLabel;
-class QSlider;
-class QSpinBox;
 
 namespace tidemark {
+
+class FieldFilter;
+class NumberField;
+class OtherSettings;
 
 class SettingsPanel : public QWidget {
   Q_OBJECT
@@ -29,22 +32,27 @@ class SettingsPanel : public QWidget {
 
   // What was resolved, and the problems beside the fields they belong to.
   void setResult(const RunResult& result);
+  // The words beside the field of a setting; a setting without a field is called by its key.
+  QString labelOf(const QString& key) const;
 
  private:
   struct Field {
     std::string key{};
+    QString label{};
     QLabel* problem = nullptr;
     std::function<void()> refresh{};
   };
 
-  void addCombo(std::string_view key, const QString& label, const QString& unstated);
+  QComboBox* addCombo(std::string_view key, const QString& label, const QString& unstated);
+  void makeSearchable(QComboBox* combo, std::string_view key);
   void addContext();
   void addNumber(std::string_view key, const QString& label);
   void addBudget();
   void addField(std::string_view key, const QString& label, QWidget* editor,
                 std::function<void()> refresh);
   void refreshCombo(QComboBox* combo, std::string_view key, const QString& unstated);
-  QSpinBox* makeSpin(std::string_view key, int least, int step);
+  NumberField* makeNumber(std::string_view key, int least, int step);
+  std::optional<int> refreshNumber(NumberField* field, std::string_view key);
   void refresh();
   // As stated, else as resolved.
   QString shown(std::string_view key) const;
@@ -52,6 +60,8 @@ class SettingsPanel : public QWidget {
   ScenarioSettings& settings_;
   std::vector<Setting> resolved_{};
   QFormLayout* form_ = nullptr;
+  FieldFilter* filter_ = nullptr;
+  OtherSettings* others_ = nullptr;
   std::vector<Field> fields_{};
 };
 

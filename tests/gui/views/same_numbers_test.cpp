@@ -67,7 +67,9 @@ TEST(SameNumbers, AfterChoosingInEveryList) {
   for (const auto& [name, typed] : choices) {
     QComboBox& combo = field<QComboBox>(*window, name);
     combo.setFocus();
+    if (combo.isEditable()) combo.lineEdit()->selectAll();
     QTest::keyClicks(&combo, typed);
+    if (combo.isEditable()) QTest::keyClick(&combo, Qt::Key_Return);
     ASSERT_TRUE(combo.currentText().startsWith(typed, Qt::CaseInsensitive))
         << name << ": " << combo.currentText().toStdString();
     SCOPED_TRACE(name);
