@@ -3,6 +3,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -72,18 +73,24 @@ int run(const QStringList& arguments, QApplication& application) {
   for (const QString& argument : arguments.mid(1)) texts.push_back(argument.toStdString());
   const Result<LaunchOptions> options = parse_launch_options(texts);
   if (!options) return fail(options.diagnostics());
-  apply_theme(application, QString::fromStdString(options->theme));
 
   const bool exports = has_flag(texts, "--export");
+  const bool states_theme = exports || has_flag(texts, "--theme");
   if (exports && options->export_file.empty()) {
     return fail(one_error("--export", "needs the name of a file", "end it in .png, .svg or .pdf"));
   }
+  apply_theme(application, QStringLiteral("system"));
   MainWindow window(!exports);
+  window.setTheme(states_theme ? QString::fromStdString(options->theme)
+                               : MainWindow::rememberedTheme());
   const Diagnostics problems = window.start(*options);
   if (exports) return export_window(window, *options, problems);
   if (has_flag(texts, "--size")) window.resize(options->width, options->height);
   window.show();
-  return QApplication::exec();
+  const int code = QApplication::exec();
+  // A run cannot be stopped, and nobody waits for it any more.
+  if (window.isComputing()) std::_Exit(code);
+  return code;
 }
 
 int start(int argc, char** argv) {

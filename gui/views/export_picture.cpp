@@ -26,10 +26,8 @@ bool draw(QWidget& widget, QPaintDevice& device) {
 }
 
 bool write_png(QWidget& widget, QIODevice& file) {
-  const double ratio = widget.devicePixelRatioF();
-  QImage image(widget.size() * ratio, QImage::Format_RGB32);
-  image.setDevicePixelRatio(ratio);
-  return draw(widget, image) && image.save(&file, "PNG");
+  const QImage image = picture_of(widget, widget.devicePixelRatioF());
+  return !image.isNull() && image.save(&file, "PNG");
 }
 
 bool write_svg(QWidget& widget, QIODevice& file) {
@@ -81,6 +79,12 @@ Diagnostics export_picture(QWidget& widget, const std::string& file) {
     return one_error(file, "cannot be written: " + out.errorString().toStdString());
   }
   return {};
+}
+
+QImage picture_of(QWidget& widget, double scale) {
+  QImage image(widget.size() * scale, QImage::Format_RGB32);
+  image.setDevicePixelRatio(scale);
+  return draw(widget, image) ? image : QImage();
 }
 
 }  // namespace tidemark

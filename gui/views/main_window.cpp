@@ -1,35 +1,27 @@
 #include "gui/views/main_window.h"
 
 #include <QAction>
-#include <QActionGroup>
-#include <QApplication>
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QCloseEvent>
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QMenuBar>
+#include <QLabel>
 #include <QMimeData>
 #include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
 #include <QUrl>
 
-#include "gui/models/command_line.h"
 #include "gui/models/open_file.h"
 #include "gui/models/setting_choices.h"
-#include "gui/views/export_picture.h"
 #include "gui/views/results_page.h"
 #include "gui/views/settings_panel.h"
-#include "gui/views/theme.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int kNarrow = 760;
 constexpr int kPanelWidth = 320;
-constexpr int kMostRecent = 10;
-constexpr const char* kRecentKey = "recent_files";
+constexpr int kLeastWidth = 480;
+constexpr int kLeastHeight = 360;
 constexpr const char* kGeometryKey = "geometry";
 
 template <typename... Ts>
@@ -39,6 +31,14 @@ struct Overloaded : Ts... {
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
+QStringList local_files(const QMimeData& data) {
+  QStringList files;
+  for (const QUrl& url : data.urls()) {
+    if (url.isLocalFile()) files << url.toLocalFile();
+  }
+  return files;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(bool remembers, RunController::Runner runner, QWidget* parent)
@@ -46,10 +46,9 @@ MainWindow::MainWindow(bool remembers, RunController::Runner runner, QWidget* pa
   setWindowTitle(tr("Tidemark"));
   setAcceptDrops(true);
   resize(1280, 800);
+  setMinimumSize(kLeastWidth, kLeastHeight);
   makeContent();
-  makeFileMenu();
-  makeEditMenu();
-  makeViewMenu();
+  makeMenus();
   connect(&settings_, &ScenarioSettings::changed, this, &MainWindow::rerun);
   connect(&controller_, &RunController::finished, this, &MainWindow::showResult);
   connect(page_, &ResultsPage::shapesChanged, this, &MainWindow::showParts);
@@ -73,60 +72,20 @@ void MainWindow::makeContent() {
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setFocusPolicy(Qt::NoFocus);
   page_ = new ResultsPage;
+  auto* results = new QScrollArea;
+  results->setWidget(page_);
+  results->setWidgetResizable(true);
+  results->setFrameShape(QFrame::NoFrame);
+  results->setFocusPolicy(Qt::NoFocus);
   halves_->addWidget(scroll_);
-  halves_->addWidget(page_, 1);
+  halves_->addWidget(results, 1);
   setCentralWidget(content);
-}
-
-QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& keys,
-                         void (MainWindow::*slot)()) {
-  QAction* action = menu->addAction(text);
-  action->setShortcut(keys);
-  connect(action, &QAction::triggered, this, slot);
-  return action;
-}
-
-void MainWindow::makeFileMenu() {
-  QMenu* menu = menuBar()->addMenu(tr("&File"));
-  add(menu, tr("&Open..."), QKeySequence::Open, &MainWindow::showFileDialog);
-  recent_ = menu->addMenu(tr("Open &recent"));
-  showRecent();
-  add(menu, tr("&Compute again"), QKeySequence::Refresh, &MainWindow::rerun);
-  menu->addSeparator();
-  add(menu, tr("&Export picture..."), QKeySequence(tr("Ctrl+Shift+E")),
-      &MainWindow::showExportDialog);
-  menu->addSeparator();
-  QAction* quit = menu->addAction(tr("&Quit"));
-  quit->setShortcut(QKeySequence(tr("Ctrl+Q")));
-  connect(quit, &QAction::triggered, this, &QWidget::close);
-}
-
-void MainWindow::makeEditMenu() {
-  QMenu* menu = menuBar()->addMenu(tr("&Edit"));
-  undo_ = add(menu, tr("&Undo"), QKeySequence::Undo, &MainWindow::undo);
-  redo_ = add(menu, tr("&Redo"), QKeySequence(tr("Ctrl+Shift+Z")), &MainWindow::redo);
-  menu->addSeparator();
-  add(menu, tr("Copy &table"), QKeySequence(tr("Ctrl+Shift+C")), &MainWindow::copyTable);
-  add(menu, tr("Copy &plan command"), QKeySequence(tr("Ctrl+Shift+P")),
-      &MainWindow::copyPlanCommand);
-  add(menu, tr("Copy &simulate command"), QKeySequence(tr("Ctrl+Shift+S")),
-      &MainWindow::copySimulateCommand);
-}
-
-void MainWindow::makeViewMenu() {
-  QMenu* menu = menuBar()->addMenu(tr("&View"));
-  parts_ = menu->addMenu(tr("&Parts of the curve"));
-  replay_ = add(menu, tr("&Replay"), QKeySequence(tr("Ctrl+R")), &MainWindow::showReplay);
-  replay_->setCheckable(true);
-  QMenu* themes = menu->addMenu(tr("&Theme"));
-  auto* group = new QActionGroup(this);
-  for (const QString& name :
-       {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")}) {
-    QAction* action = themes->addAction(name);
-    action->setCheckable(true);
-    group->addAction(action);
-    connect(action, &QAction::triggered, this, [name] { apply_theme(*qApp, name); });
-  }
+  source_ = new QLabel;
+  source_->setObjectName(QStringLiteral("source"));
+  source_->setTextFormat(Qt::PlainText);
+  source_->setContentsMargins(0, 0, 12, 0);
+  statusBar()->addPermanentWidget(source_);
+  statusBar()->setSizeGripEnabled(false);
 }
 
 Diagnostics MainWindow::start(const LaunchOptions& options) {
@@ -148,13 +107,15 @@ Diagnostics MainWindow::start(const LaunchOptions& options) {
     }
   }
   settings_.start(std::move(layers));
+  file_problems_ = problems;
   return problems;
 }
 
 Diagnostics MainWindow::openFile(const std::string& file) {
   Result<OpenedFile> opened = open_file(file);
   if (!opened) {
-    page_->setProblems(opened.diagnostics());
+    file_problems_ = opened.diagnostics();
+    page_->setProblems(file_problems_);
     return opened.diagnostics();
   }
   std::visit(Overloaded{[&](const OpenedScenario& scenario) {
@@ -175,6 +136,7 @@ Diagnostics MainWindow::openFile(const std::string& file) {
 }
 
 void MainWindow::rerun() {
+  file_problems_.clear();
   page_->setPending();
   updateActions();
   controller_.request(settings_.merged());
@@ -184,6 +146,8 @@ void MainWindow::showResult(std::shared_ptr<const RunResult> result) {
   result_ = std::move(result);
   panel_->setResult(*result_);
   page_->setResult(result_);
+  // The file that could not be opened is not forgotten with the next result.
+  if (!file_problems_.empty()) page_->setProblems(file_problems_);
   // Another strategy may have a replay of its own.
   if (replay_->isChecked()) showReplay();
   if (result_->plan) {
@@ -208,88 +172,6 @@ void MainWindow::showReplay() {
     }
   }
   page_->setMeasured(*chosen);
-}
-
-void MainWindow::showParts() {
-  parts_->clear();
-  const bool simulated = page_->shapes().measured.isEmpty();
-  parts_->setEnabled(simulated && !page_->shapes().bands.empty());
-  if (!simulated) return;
-  for (const CurveBand& band : page_->shapes().bands) {
-    QAction* action = parts_->addAction(band.label);
-    action->setCheckable(true);
-    action->setChecked(!band.hidden);
-    // The menu is made anew by what the action does, so it is done after the menu has closed.
-    connect(
-        action, &QAction::triggered, page_,
-        [page = page_, key = band.key] { page->togglePart(key); }, Qt::QueuedConnection);
-  }
-}
-
-void MainWindow::updateActions() {
-  undo_->setEnabled(settings_.canUndo());
-  redo_->setEnabled(settings_.canRedo());
-  undo_->setText(settings_.canUndo() ? tr("&Undo %1").arg(settings_.undoText()) : tr("&Undo"));
-  redo_->setText(settings_.canRedo() ? tr("&Redo %1").arg(settings_.redoText()) : tr("&Redo"));
-  replay_->setEnabled(!replays_.empty());
-}
-
-void MainWindow::undo() { settings_.undo(); }
-
-void MainWindow::redo() { settings_.redo(); }
-
-void MainWindow::copyTable() { QApplication::clipboard()->setText(table_text(page_->table())); }
-
-void MainWindow::copyPlanCommand() {
-  const std::string line = command_line("plan", settings_.layers());
-  QApplication::clipboard()->setText(QString::fromStdString(line));
-}
-
-void MainWindow::copySimulateCommand() {
-  const std::string line = command_line("simulate", settings_.layers());
-  QApplication::clipboard()->setText(QString::fromStdString(line));
-}
-
-void MainWindow::showFileDialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QString(), openable_files());
-  if (!file.isEmpty()) openFile(file.toStdString());
-}
-
-void MainWindow::showExportDialog() {
-  const QString file = QFileDialog::getSaveFileName(
-      this, tr("Export picture"), QStringLiteral("tidemark.png"),
-      tr("PNG picture (*.png);;SVG drawing (*.svg);;PDF document (*.pdf)"));
-  if (file.isEmpty()) return;
-  const Diagnostics problems = export_picture(*centralWidget(), file.toStdString());
-  statusBar()->showMessage(problems.empty() ? tr("wrote %1").arg(file)
-                                            : QString::fromStdString(to_string(problems)).trimmed(),
-                           problems.empty() ? 5000 : 0);
-}
-
-void MainWindow::remember(const std::string& file) {
-  const QFileInfo info(QString::fromStdString(file));
-  if (!remembers_ || !info.exists()) return;
-  QSettings store;
-  QStringList files = store.value(kRecentKey).toStringList();
-  files.removeAll(info.absoluteFilePath());
-  files.prepend(info.absoluteFilePath());
-  store.setValue(kRecentKey, files.mid(0, kMostRecent));
-  showRecent();
-}
-
-void MainWindow::showRecent() {
-  recent_->clear();
-  const QStringList files =
-      remembers_ ? QSettings().value(kRecentKey).toStringList() : QStringList();
-  for (const QString& file : files) {
-    QAction* action = recent_->addAction(QFileInfo(file).fileName());
-    action->setToolTip(file);
-    connect(
-        action, &QAction::triggered, this, [this, file] { openFile(file.toStdString()); },
-        Qt::QueuedConnection);
-  }
-  recent_->setToolTipsVisible(true);
-  recent_->setEnabled(!files.isEmpty());
 }
 
 // Side by side; one below the other where that would squeeze the chart.
@@ -318,13 +200,23 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+  const QStringList files = local_files(*event->mimeData());
+  if (files.isEmpty()) return;
+  event->acceptProposedAction();
+  statusBar()->showMessage(files.size() == 1 ? tr("drop to open %1").arg(files.front())
+                                             : tr("drop to open %1 files").arg(files.size()));
 }
 
+void MainWindow::dragLeaveEvent(QDragLeaveEvent*) { statusBar()->clearMessage(); }
+
 void MainWindow::dropEvent(QDropEvent* event) {
-  for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) openFile(url.toLocalFile().toStdString());
+  statusBar()->clearMessage();
+  Diagnostics problems;
+  for (const QString& file : local_files(*event->mimeData())) {
+    const Diagnostics more = openFile(file.toStdString());
+    problems.insert(problems.end(), more.begin(), more.end());
   }
+  file_problems_ = problems;
   event->acceptProposedAction();
 }
 
