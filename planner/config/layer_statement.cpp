@@ -118,7 +118,7 @@ std::string yaml_text(std::string_view text) {
     if (c == '"' || c == '\\') {
       quoted += fmt::format("\\{}", c);
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      quoted += ' ';  // the reader takes none, however written
     } else {
       quoted += c;
     }

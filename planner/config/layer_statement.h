@@ -27,7 +27,8 @@ struct LayerStatement {
 
 LayerStatement state_layer(const LayerSpec& layer, int64_t n_embd);
 
-// Plain where YAML reads it back as it is, else in double quotes.
+// Plain where YAML reads it back as it is, else in double quotes, with a blank for each control
+// character.
 std::string yaml_text(std::string_view text);
 
 // "{n_head: 8, head_dim: 64}"

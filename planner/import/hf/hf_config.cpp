@@ -95,12 +95,45 @@ void refuse_idle_routing(ConfigReader& reader, const TransformerSpec& spec) {
   }
 }
 
+// What a model file may not state either, since no attention can be made of it. The keys are the
+// usual ones; a family that calls them otherwise is understood as well.
+void refuse_odd_heads(ConfigReader& reader, const TransformerSpec& spec) {
+  constexpr const char* kTurnsPairs = "rotary position embedding turns pairs of values";
+  if (spec.n_position > 0) return;
+  for (const LayerSpec& layer : spec.layers) {
+    const auto* heads = std::get_if<AttentionSpec>(&layer.mixer);
+    if (heads != nullptr && heads->n_bucket == 0 && heads->head_dim % 2 != 0) {
+      return reader.refuse("head_dim", fmt::format("{} is odd", heads->head_dim), kTurnsPairs);
+    }
+    const auto* latent = std::get_if<MlaSpec>(&layer.mixer);
+    if (latent != nullptr && latent->qk_rope % 2 != 0) {
+      return reader.refuse("qk_rope_head_dim", fmt::format("{} is odd", latent->qk_rope),
+                           kTurnsPairs);
+    }
+  }
+}
+
+void refuse_shared_heads_of_towers(ConfigReader& reader, const TransformerSpec& spec) {
+  for (const StackSpec& stack : spec.stacks) {
+    for (const LayerSpec& layer : stack.layers) {
+      const auto* heads = std::get_if<AttentionSpec>(&layer.mixer);
+      if (heads == nullptr || heads->n_head_kv == 0) continue;
+      if (heads->n_head % heads->n_head_kv == 0) continue;
+      return reader.refuse("num_key_value_heads",
+                           fmt::format("{} does not divide the {} heads of the {} tower",
+                                       heads->n_head_kv, heads->n_head, name_of(stack.role)));
+    }
+  }
+}
+
 // Single sizes are bounded, their products are not. What is counted in 8 bytes a value here can be
 // counted in any type later.
 void read_dims(ConfigReader& reader, const HfFamily& family, ModelSpec& model) {
   try {
     model.dims = family.read(reader);
     refuse_idle_routing(reader, *model.transformer());
+    if (reader.ok()) refuse_odd_heads(reader, *model.transformer());
+    if (reader.ok()) refuse_shared_heads_of_towers(reader, *model.transformer());
     if (reader.ok()) weights_inventory(model, DType::kF64);
   } catch (const std::overflow_error&) {
     refuse_overflow(reader.notes());

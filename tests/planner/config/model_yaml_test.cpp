@@ -238,6 +238,15 @@ LayerKinds kinds_of(std::string_view widths) {
   return group_layers(layers);
 }
 
+// A file may be called anything, and a model file may not say everything.
+TEST(ModelYamlTest, ControlCharactersOfANameBecomeBlanks) {
+  ModelSpec model = minicpm();
+  model.name = "a\x1b[31m \"b\"\n";
+  const Result<ModelSpec> read = parse_model("x.yaml", model_to_yaml(model));
+  ASSERT_TRUE(read.ok()) << to_string(read.diagnostics());
+  EXPECT_EQ(read->name, "a [31m \"b\" ");
+}
+
 TEST(ModelYamlTest, TheShortestPatternIsRepeated) {
   EXPECT_EQ(order_text(kinds_of("aaaa")), "[layer]");
   EXPECT_EQ(order_text(kinds_of("abab")), "[layer, layer-2]");

@@ -198,6 +198,17 @@ RC_GTEST_PROP(HfRefusalsTest, AnySizesAreRefusedOrCounted, ()) {
   if (model.ok()) RC_ASSERT(parameter_count(model->model) > 0);
 }
 
+// What a model file may not state, since no attention can be made of it, no config.json may either.
+TEST(HfRefusalsTest, UnevenHeads) {
+  EXPECT_THAT(refusal_of(with("\"vocab_size\"", "\"head_dim\": 15, \"vocab_size\"")),
+              HasSubstr("head_dim: 15 is odd\n  hint: rotary position embedding turns pairs"));
+  EXPECT_THAT(refusal_of(R"({"model_type": "deepseek_v2", "hidden_size": 64, "kv_lora_rank": 16,
+      "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
+      "q_lora_rank": null, "qk_nope_head_dim": 16, "qk_rope_head_dim": 7, "v_head_dim": 16,
+      "n_routed_experts": null, "torch_dtype": "bfloat16"})"),
+              HasSubstr("qk_rope_head_dim: 7 is odd"));
+}
+
 TEST(HfRefusalsTest, EveryFamilyHasOneNameAndIsFoundByIt) {
   const std::vector<std::string_view> types = hf_model_types();
   EXPECT_GE(types.size(), 70U);
