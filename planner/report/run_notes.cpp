@@ -75,6 +75,21 @@ std::string mapped_note(const Scenario& scenario) {
       format_bandwidth(*device.mapped_read), format_bandwidth(fastest));
 }
 
+// Memory that is at hand does not take longer than memory that is not; two lines that changed
+// places say so.
+std::string reused_note(const Scenario& scenario) {
+  const DeviceSpec& device = scenario.device;
+  if (scenario.strategy == StrategyKind::kMmap || !device.fresh_memory) return "";
+  const BytesPerSecond fresh = *device.fresh_memory;
+  const BytesPerSecond reused = device.reused_memory.value_or(fresh);
+  if (reused >= fresh) return "";
+  return fmt::format(
+      "The device states that memory given back before comes at {} (reused_memory), slower than "
+      "new "
+      "memory, {} (fresh_memory); the run believes it.",
+      format_bandwidth(reused), format_bandwidth(fresh));
+}
+
 // Reads from a warm page cache take it that all of the file is there, beside the run. A mapping
 // knows better.
 std::string warm_note(const Scenario& scenario, const MemoryPlan& plan) {
@@ -141,7 +156,7 @@ std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& p
   std::vector<std::string> notes;
   for (std::string note : {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
                            threads_note(scenario), mapped_note(scenario), warm_note(scenario, plan),
-                           encode_note(plan), encoder_note(scenario)}) {
+                           reused_note(scenario), encode_note(plan), encoder_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

@@ -209,6 +209,22 @@ TEST(DeviceRatesTest, AMappedFileFasterThanItsStorageIsNoted) {
   EXPECT_FALSE(has_note(scenario, note));
 }
 
+TEST(DeviceRatesTest, ReusedMemorySlowerThanFreshIsNoted) {
+  Scenario scenario = layer_scenario({{"a", Bytes::of(1'000'000), {}}}, StrategyKind::kLayerwise);
+  const std::string note =
+      "The device states that memory given back before comes at 2.00 GB/s (reused_memory), slower "
+      "than new memory, 7.00 GB/s (fresh_memory); the run believes it.";
+  scenario.device.fresh_memory = BytesPerSecond::of(7'000'000'000);
+  EXPECT_FALSE(has_note(scenario, note));
+  scenario.device.reused_memory = BytesPerSecond::of(7'000'000'000);
+  EXPECT_FALSE(has_note(scenario, note));
+  scenario.device.reused_memory = BytesPerSecond::of(2'000'000'000);
+  EXPECT_TRUE(has_note(scenario, note));
+  scenario.device.page_size = Bytes::of(4096);
+  scenario.strategy = StrategyKind::kMmap;
+  EXPECT_FALSE(has_note(scenario, note)) << "weights are read into no memory of the process";
+}
+
 // One token at one cell: 26,880 operations of products in f16 and 128 of attention over a cache in
 // f16, a microjoule each.
 TEST(DeviceRatesTest, EnergyOfOperationsGoesByType) {
