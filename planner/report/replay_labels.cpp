@@ -10,11 +10,12 @@ namespace {
 
 constexpr int kLongestName = 28;
 
+// As it was given; two files may hold models of one name.
 std::string value_of(const ReplayReport& report, const std::string& key) {
-  if (key == "model") return report.model.name;
-  if (key == "engine") return report.engine;
   if (key == "strategy") return report.strategy;
-  return setting_value(report.settings, key);
+  std::string given = setting_value(report.settings, key);
+  if (given.empty() && key == "model") return report.model.name;
+  return given;
 }
 
 // "../calibrations/quick/me.yaml" and ".../full/me.yaml" differ at their ends.

@@ -17,6 +17,7 @@ std::string error_text(Duration predicted, Duration measured) {
 
 std::string range(const std::vector<Duration>& runs) {
   if (runs.empty()) return "-";
+  if (runs.size() == 1) return fmt::format("1 of {}", format_duration(runs.front()));
   return fmt::format("{} of {} to {}", runs.size(), format_duration(runs.front()),
                      format_duration(runs.back()));
 }

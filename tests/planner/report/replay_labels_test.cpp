@@ -37,11 +37,18 @@ TEST(ReplayLabelsTest, TheStrategyAlwaysAndWhatDiffers) {
 TEST(ReplayLabelsTest, ModelAndEngineStandBeforeIt_OtherSettingsBehind) {
   ReplayReport other = replay_on("a", "mmap");
   other.model.name = "another";
-  other.engine = "e";
+  other.settings.push_back({"engine", "e", "flag --engine"});
   other.settings.push_back({"ctx_size", "64", "flag --ctx-size"});
   const std::vector<ReplayReport> two{replay_on("a"), other};
   EXPECT_EQ(label_keys(two), (Texts{"model", "engine", "strategy", "ctx_size"}));
-  EXPECT_EQ(label_values(two[0], label_keys(two)), (Texts{"sample", "tidemark", "layerwise", ""}));
+  EXPECT_EQ(label_values(two[0], label_keys(two)), (Texts{"sample", "", "layerwise", ""}));
+}
+
+TEST(ReplayLabelsTest, FilesThatHoldModelsOfOneNameAreToldApart) {
+  std::vector<ReplayReport> two{replay_on("a"), replay_on("a")};
+  two[0].settings.push_back({"model", "./a.gguf", "flag MODEL"});
+  two[1].settings.push_back({"model", "./b.gguf", "flag MODEL"});
+  EXPECT_EQ(row_name(two[1], label_keys(two)), "./b.gguf, layerwise");
 }
 
 // 28 columns: "..." and the folders from the end that fit.

@@ -34,6 +34,13 @@ TEST(ReplayTimeTest, TwoTables) {
             "\n");
 }
 
+TEST(ReplayTimeTest, OneRunHasNoRange) {
+  ReplayReport report = timed();
+  report.time->runs = {Duration::ms(2600)};
+  EXPECT_NE(time_section(std::vector<ReplayReport>{report}).find("  1 of 2.60 s\n"),
+            std::string::npos);
+}
+
 TEST(ReplayTimeTest, WithoutTimesThereIsNothingToSay) {
   EXPECT_EQ(time_section(std::vector<ReplayReport>{ReplayReport{}}), "");
 }
