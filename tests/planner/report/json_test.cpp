@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_schema.h"
+#include "planner/report/json_document.h"
 #include "planner/report/parts.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/writers.h"
@@ -263,6 +264,30 @@ TEST(JsonContract, ResultsAreTheSameDocumentsAsOneByOne) {
   ASSERT_EQ(both["results"].size(), 2U);
   EXPECT_EQ(both["results"][0], one(sample_run()));
   EXPECT_EQ(both["results"][1], one(sample_run_over()));
+}
+
+TEST(JsonDocument, ALongListIsPrintedAsADocumentOfAllOfItIs) {
+  const auto row = [](size_t i) {
+    return Json{{"name", hostile_name()}, {"i", i}, {"list", Json::array()}, {"x", 0.5}};
+  };
+  Json document{{"schema", "s"}, {"list", Json::array()}, {"empty", Json::array()}, {"last", -1}};
+  const std::vector<JsonRows> rows{{.key = "list", .count = 3, .row = row}, {.key = "empty"}};
+  const std::string text = printed(document, rows);
+  for (size_t i = 0; i < 3; ++i) document["list"].push_back(row(i));
+  EXPECT_EQ(text, printed(document));
+  EXPECT_EQ(Json::parse(text)["list"].size(), 3U);
+}
+
+TEST(JsonDocument, TextsAreEscapedAsTheLibraryDoes) {
+  for (const std::string& text :
+       {std::string("plain ~ /"), hostile_name(), std::string("a\"b\\c"), std::string("\x7f\x1b\n"),
+        std::string("\xc3\xa9\xff", 3), std::string(1, '\0'), std::string()}) {
+    const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    EXPECT_EQ(printed(Json(text)), quoted + "\n");
+    Json keyed = Json::object();
+    keyed[text] = 1;
+    EXPECT_EQ(printed(keyed), "{\n  " + quoted + ": 1\n}\n");
+  }
 }
 
 TEST(JsonContract, HostileNamesSurvive) {
