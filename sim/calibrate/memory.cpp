@@ -108,17 +108,6 @@ class MappedPass {
   MappedPass(const Rounds& rounds, const ScratchFile& file, Bytes unit)
       : rounds_(rounds), file_(file), unit_(unit) {}
 
-  // Does the page cache let go of what it holds?
-  bool can_begin_cold() const {
-    try {
-      const MappedWeights mapped(file_, false);
-      return true;
-    } catch (const std::system_error& failed) {
-      if (failed.code() == std::errc::not_supported) return false;
-      throw;
-    }
-  }
-
   // Nanoseconds of a byte. Ends after a unit when stopped.
   double read() const {
     const Bytes whole = Bytes::of(file_.size());
@@ -192,7 +181,7 @@ MemoryProbes add_memory_probes(Rounds& rounds, const ScratchFile& file, Bytes pi
   MemoryProbes probes;
   probes.fresh_memory = &rounds.add("fresh memory", [memory] { return memory->fresh(); });
   probes.anonymous_fault = &rounds.add("page faults", [memory] { return memory->fault(); });
-  if (pass->can_begin_cold()) {
+  if (can_begin_cold(file)) {
     probes.mapped_read = &rounds.add(
         "mapped file", [pass] { return pass->read(); }, kPassEvery);
   }

@@ -28,6 +28,16 @@ void advise(std::span<const std::byte> pages, int advice) {
 
 }  // namespace
 
+bool can_begin_cold(const ScratchFile& file) {
+  try {
+    const MappedWeights mapped(file, false);
+    return true;
+  } catch (const std::system_error& failed) {
+    if (failed.code() == std::errc::not_supported) return false;
+    throw;
+  }
+}
+
 MappedWeights::MappedWeights(const ScratchFile& file, bool is_cached) : file_(file) {
   file.settle();
   if (is_cached) file.read_through();

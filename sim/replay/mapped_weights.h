@@ -19,11 +19,14 @@
 
 namespace tidemark {
 
+// Does the page cache let go of the file? Not of one that lives in memory. Throws
+// std::system_error.
+bool can_begin_cold(const ScratchFile& file);
+
 class MappedWeights {
  public:
   // The file must outlive it. Cold, whatever was done with the file before, or all of it in the
-  // page cache. Throws std::system_error, also when the file system cannot let go of a page (one
-  // that lives in memory).
+  // page cache. Throws std::system_error, also when the file cannot begin cold.
   MappedWeights(const ScratchFile& file, bool is_cached);
   ~MappedWeights();
   MappedWeights(const MappedWeights&) = delete;

@@ -31,6 +31,7 @@ Result<Prepared> prepare(const Scenario& scenario, const ReplayOptions& options)
   const Bytes held = prepared.predicted.report.peak - prepared.plan.breakdown.runtime;
   Diagnostics problems =
       missing_room(prepared.plan, passes_of(scenario, prepared.plan), held, options.scratch);
+  if (problems.empty()) problems = never_cold(scenario, options.scratch);
   if (!problems.empty()) return problems;
   if (options.weights.empty()) {
     prepared.source = std::make_shared<MadeUpWeights>(scenario.seed, scenario.model.n_layer());

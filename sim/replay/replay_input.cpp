@@ -6,12 +6,19 @@
 
 #include "planner/base/units.h"
 #include "sim/kernels/matmul/matmul.h"
+#include "sim/replay/mapped_weights.h"
+#include "sim/replay/mapping.h"
 #include "sim/replay/resident.h"
 #include "sim/replay/scratch_file.h"
 #include "sim/replay/weight_file.h"
 
 namespace tidemark {
 namespace {
+
+using literals::operator""_MiB;
+
+constexpr Bytes kSpareSpace = 16_MiB;
+constexpr Bytes kSpareMemory = 64_MiB;  // code, bookkeeping, the pieces of files that are compared
 
 class Checks {
  public:
@@ -227,19 +234,32 @@ int64_t logits_bytes(const MemoryPlan& plan, const Passes& passes) {
 
 Diagnostics missing_room(const MemoryPlan& plan, const Passes& passes, Bytes predicted,
                          const std::filesystem::path& folder) {
-  using literals::operator""_MiB;
   Checks checks;
   const Bytes file = Bytes::of(checked_add(weight_file_bytes(plan), logits_bytes(plan, passes)));
   const Bytes space = Bytes::of(free_space(folder));
-  checks.require(file + 16_MiB <= space, "--scratch",
-                 fmt::format("{} of scratch space are needed in {}, {} are free",
-                             format_bytes(file), folder.string(), format_bytes(space)),
+  checks.require(file + kSpareSpace <= space, "--scratch",
+                 fmt::format("{} of scratch space are needed in {} and {} to spare, {} are free",
+                             format_bytes(file), folder.string(), format_bytes(kSpareSpace),
+                             format_bytes(space)),
                  "shrink the model with --model-scale, or name another folder, here or in TMPDIR");
   const std::optional<Bytes> memory = available_memory();
-  checks.require(!memory || predicted + 64_MiB <= *memory, "MODEL",
-                 fmt::format("{} would be held, {} of memory are available",
-                             format_bytes(predicted), format_bytes(memory.value_or(Bytes{}))),
+  checks.require(!memory || predicted + kSpareMemory <= *memory, "MODEL",
+                 fmt::format("{} would be held and {} are to spare, {} of memory are available",
+                             format_bytes(predicted), format_bytes(kSpareMemory),
+                             format_bytes(memory.value_or(Bytes{}))),
                  "shrink the model with --model-scale, or the context with --ctx-size");
+  return std::move(checks).take();
+}
+
+Diagnostics never_cold(const Scenario& scenario, const std::filesystem::path& folder) {
+  if (scenario.strategy != StrategyKind::kMmap || scenario.load.is_cached) return {};
+  ScratchFile file(folder);
+  file.append(std::vector<std::byte>(static_cast<size_t>(page_size().count())));
+  Checks checks;
+  checks.require(can_begin_cold(file), "--scratch",
+                 fmt::format("{} keeps files in memory, where a mapped file cannot begin cold",
+                             in_quotes(folder.string())),
+                 "name a folder on a disk, here or in TMPDIR, or add --page-cache warm");
   return std::move(checks).take();
 }
 

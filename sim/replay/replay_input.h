@@ -20,8 +20,13 @@ int64_t steps_of(const MemoryPlan& plan, const Passes& passes);
 // Bytes of the logits of all passes.
 int64_t logits_bytes(const MemoryPlan& plan, const Passes& passes);
 
-// Room for the weight file and the logits below `folder`, and for `predicted` in memory.
+// Room for the weight file and the logits below `folder`, and for `predicted` in memory, each with
+// some to spare.
 Diagnostics missing_room(const MemoryPlan& plan, const Passes& passes, Bytes predicted,
                          const std::filesystem::path& folder);
+
+// A mapped file that is to begin cold in a folder that lives in memory. Throws std::system_error
+// when nothing can be written there.
+Diagnostics never_cold(const Scenario& scenario, const std::filesystem::path& folder);
 
 }  // namespace tidemark

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include "sim/replay/replay_input.h"
 #include "tiny.h"
 
@@ -116,13 +119,30 @@ TEST(ReplayRefusals, NoRoomOnDiskOrInMemoryIsSaidBeforeAnythingIsWritten) {
   EXPECT_TRUE(missing_room(plan, passes, Bytes::of(1), ::testing::TempDir()).empty());
   const std::string memory =
       to_string(missing_room(plan, passes, Bytes::of(int64_t{1} << 60), ::testing::TempDir()));
-  EXPECT_THAT(memory, HasSubstr("would be held"));
+  EXPECT_THAT(memory, HasSubstr("would be held and 64.0 MiB are to spare, "));
   Passes endless = passes;
   endless.decode = int64_t{1} << 50;
   EXPECT_THAT(to_string(missing_room(plan, endless, Bytes::of(1), ::testing::TempDir())),
-              HasSubstr("of scratch space are needed"));
+              HasSubstr("and 16.0 MiB to spare, "));
   EXPECT_EQ(logits_bytes(plan, passes), 4 * 300 * 4)
       << "two prefill and two decode passes of a row";
+}
+
+TEST(ReplayRefusals, AMappedFileThatCannotBeginCold) {
+  struct statfs answer = {};
+  const bool is_memory =
+      ::statfs("/dev/shm", &answer) == 0 && static_cast<int64_t>(answer.f_type) == TMPFS_MAGIC;
+  if (!is_memory) GTEST_SKIP() << "no folder here lives in memory";
+  Scenario scenario = tiny_scenario(StrategyKind::kMmap);
+  EXPECT_EQ(
+      refusal(scenario, "/dev/shm"),
+      "error: --scratch: \"/dev/shm\" keeps files in memory, where a mapped file cannot begin "
+      "cold\n"
+      "  hint: name a folder on a disk, here or in TMPDIR, or add --page-cache warm\n");
+  EXPECT_EQ(refusal(scenario), "");
+  scenario.load.is_cached = true;
+  EXPECT_EQ(refusal(scenario, "/dev/shm"), "");
+  EXPECT_EQ(refusal(tiny_scenario(StrategyKind::kLayerwise), "/dev/shm"), "");
 }
 
 TEST(ReplayRefusals, MoreStepsThanCanBeKept) {
