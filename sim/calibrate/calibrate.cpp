@@ -113,6 +113,7 @@ class Calibrator {
       sizes.attention_tokens = {1, 16};
     }
     WeightPool pool(sizes.weight_pool);
+    if (rounds_.stopped()) return;
     const KernelProbes kernels(rounds_, sizes, pool);
     std::vector<ThreadProbe> products;
     std::vector<ThreadProbe> bandwidths;

@@ -112,7 +112,7 @@ class MappedPass {
   double read() const {
     const Bytes whole = Bytes::of(file_.size());
     const Bytes end = std::min(whole, std::max(unit_, available_memory().value_or(whole) / 2));
-    take_and_give_back(end + end / 2);
+    take_and_give_back(end + end / 2, rounds_.options().stop);
     const MappedWeights mapped(file_, false);
     Bytes done;
     const double ns = rounds_.ns_of([&] {

@@ -125,9 +125,15 @@ std::optional<Bytes> available_memory() {
   return std::min(*of_machine, *of_groups);
 }
 
-void take_and_give_back(Bytes size) {
-  const Bytes most = available_memory().value_or(size) / 4 * 3;
-  const Mapping pages(std::min(size, most), Fault::kNow);
+void take_and_give_back(Bytes size, const std::atomic<bool>* stop) {
+  using literals::operator""_MiB;
+  Bytes left = std::min(size, available_memory().value_or(size) / 4 * 3);
+  std::vector<Mapping> taken;  // all at once, or the second would be the first
+  while (left > Bytes{} && !(stop != nullptr && stop->load())) {
+    const Bytes piece = std::min(left, 256_MiB);
+    taken.emplace_back(piece, Fault::kNow);
+    left -= piece;
+  }
 }
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 // peak.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,7 @@ std::optional<Bytes> available_memory();
 
 // Takes `size`, or three quarters of what there is, and gives it back: what is made next comes from
 // there and not, in a virtual machine, from its host, which gets back what nobody uses for a while.
-void take_and_give_back(Bytes size);
+// Ends early when stopped (null = never).
+void take_and_give_back(Bytes size, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace tidemark

@@ -20,7 +20,7 @@ class Timekeeper : public RunObserver {
 }  // namespace
 
 std::optional<TimedRun> timed_run(const TimedParts& parts) {
-  take_and_give_back(parts.held + parts.held / 2);
+  take_and_give_back(parts.held + parts.held / 2, parts.stop);
   const UnitLayout layout(parts.plan);
   const Itinerary itinerary = itinerary_of(parts.plan, parts.passes);
   const ArenaLayout arena = planned_layout(parts.plan);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -88,6 +89,19 @@ TEST(ProcessPeakTest, CoversWhatIsHeld) {
   const std::optional<Bytes> peak = process_peak();
   ASSERT_TRUE(peak.has_value());
   EXPECT_GE(*peak, page_size() * 4096);
+}
+
+TEST(TakeAndGiveBackTest, TakesAllOfItUnlessStopped) {
+  const Bytes size = page_size() * 16'384;
+  const auto most_held = [&](const std::atomic<bool>& stop) {
+    EXPECT_TRUE(reset_process_peak());
+    const Bytes before = process_peak().value();
+    take_and_give_back(size, &stop);
+    return process_peak().value() - before;
+  };
+  if (available_memory().value_or(Bytes{}) < size * 4) GTEST_SKIP() << "too little memory here";
+  EXPECT_LT(most_held(true), size / 2);
+  EXPECT_GE(most_held(false), size * 9 / 10);
 }
 
 }  // namespace
