@@ -161,7 +161,9 @@ class Resolver {
 
   void quantization() {
     if (is_layer_list()) {
-      if (read_.stated("quant") == nullptr) return;
+      const SettingText* stated = read_.stated("quant");
+      const bool by_user = stated != nullptr && !stated->origin.ends_with(" default");
+      if (!by_user) return;
       read_.problem("quant",
                     fmt::format("{} states sizes, which no format changes", scenario_.model.name),
                     "leave quant out for a model that is a list of layers");

@@ -172,10 +172,10 @@ QuantReport Quantizer::report(const std::string& name) const {
 Result<QuantizeOutcome> Quantizer::run(const std::string& name) {
   sort_out();
   if (entries_.empty() && left_out_ > 0) {
-    return one_error(
-        "--tensors",
-        fmt::format("{} finds none of the {} tensors", in_quotes(plan_.pattern.text()), left_out_),
-        "`tidemark quant FILE` without it shows their names");
+    return one_error("--tensors",
+                     fmt::format("{} finds none of the {} tensors", in_quotes(plan_.pattern.text()),
+                                 format_count(left_out_)),
+                     "`tidemark quant FILE` without it shows their names");
   }
   measure_all();
   for (const Work& work : work_) {

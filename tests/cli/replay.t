@@ -126,6 +126,10 @@ note: --chunk: no effect on this replay, only strategy chunked takes chunks
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 -ngl 5 --quiet | grep -c note:
 0
 [exit 1]
+$ tidemark replay demo-blocks
+error: MODEL: demo-blocks is a list of sizes and has no layers that could be computed
+  hint: name a decoder: see `tidemark list models`
+[exit 2]
 $ tidemark replay minicpm-2b --processes 2 --tensor-type attn=f16
 error: --tensor-type: the replay runs int8 weights, all of one type
   hint: leave --tensor-type out
