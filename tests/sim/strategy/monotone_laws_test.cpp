@@ -71,6 +71,23 @@ TEST(MonotoneLawsTest, FasterPartsNeverMakeARunSlower) {
   }
 }
 
+// While all of the file fits, what is asked for ahead is there no later than by itself. Page by
+// page: readahead joins small units in one request, where asking for each takes a latency of each.
+TEST(MonotoneLawsTest, AskingAheadNeverTakesLongerWhileAllFits) {
+  EXPECT_TRUE(rc::check("mmap, with a prefetch and without", [] {
+    Scenario scenario = any_scenario(StrategyKind::kMmap);
+    scenario.cache.capacity = Bytes::of(1'000'000);
+    scenario.load.read_order = ReadOrder::kRandom;
+    scenario.load.prefetch = 0;
+    const SimReport alone = run(scenario).report;
+    scenario.load.prefetch = *rc::gen::inRange(1, 9);
+    const SimReport ahead = run(scenario).report;
+    RC_ASSERT(ahead.ttft <= alone.ttft);
+    RC_ASSERT(ahead.end <= alone.end);
+    RC_ASSERT(ahead.bytes_read == alone.bytes_read);
+  }));
+}
+
 // Mattson's inclusion: what the smaller cache holds, the larger one holds, too; of blocks of any
 // size, as the oldest goes until there is room.
 TEST(MonotoneLawsTest, ALargerLruCacheNeverReadsMore) {
