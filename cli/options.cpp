@@ -245,7 +245,10 @@ std::vector<std::string> expand_short_flags(const std::vector<std::string>& argu
       const auto flag = long_short_flag(setting.flags);
       if (flag && argument == *flag) argument = setting.flags.substr(flag->size() + 1);
     }
+    const bool is_empty = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (is_empty) argument.pop_back();
     expanded.push_back(argument);
+    if (is_empty) expanded.emplace_back();
     // Older llama.cpp builds take -fa without a value.
     const bool bare = i + 1 >= arguments.size() || !names_a_switch(arguments[i + 1]);
     if (arguments[i] == "-fa" && bare) expanded.emplace_back("on");

@@ -131,7 +131,8 @@ int fail(const Diagnostics& diagnostics);
 bool use_color(const OutputOptions& output);
 
 // llama.cpp's short flags of several letters ("-ub 512", "-ctk q8_0", "-fa") as their long forms,
-// so that its command lines can be pasted. Everything else is passed through.
+// so that its command lines can be pasted; and "--output=" as the flag and an empty value, which
+// would otherwise be the next argument. Everything else is passed through.
 std::vector<std::string> expand_short_flags(const std::vector<std::string>& arguments);
 
 }  // namespace tidemark::cli

@@ -115,6 +115,10 @@ $ tidemark replay minicpm-2b -o ''
 error: --output: is empty
   hint: see `tidemark --help` or `tidemark VERB --help`
 [exit 2]
+$ tidemark replay minicpm-2b --output= --json
+error: --output: is empty
+  hint: see `tidemark --help` or `tidemark VERB --help`
+[exit 2]
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 -o report.json --json --svg - --quiet | head -c 4
 <svg
 $ ls -A folder
