@@ -108,14 +108,21 @@ class FileWeights : public WeightSource {
   Diagnostics problems_{};  // of the first of them
 };
 
-// What is wrong with a tensor of the file as the model's; empty = nothing.
-std::string mismatch(const WeightTensor& wanted, const FileTensor& found) {
-  if (found.columns() != wanted.columns || found.rows() != wanted.rows) {
-    return fmt::format("{} is {} x {} in the file, {} x {} in the model", wanted.name, found.rows(),
-                       found.columns(), wanted.rows, wanted.columns);
+struct Mismatch {
+  std::string message{};  // empty = none
+  std::string_view hint = "name the file of this very model";
+};
+
+// What is wrong with a tensor of the file as the model's.
+Mismatch mismatch(const WeightTensor& wanted, const FileTensor* found) {
+  if (found == nullptr) return {fmt::format("the file has no tensor {}", wanted.name)};
+  if (found->columns() != wanted.columns || found->rows() != wanted.rows) {
+    return {fmt::format("{} is {} x {} in the file, {} x {} in the model", wanted.name,
+                        found->rows(), found->columns(), wanted.rows, wanted.columns)};
   }
-  if (found.values == StoredValues::kOther) {
-    return fmt::format("{} is of the type {}, which is not read here", wanted.name, found.type);
+  if (found->values == StoredValues::kOther) {
+    return {fmt::format("{} is of the type {}, which is not read here", wanted.name, found->type),
+            "name a file in F32, F16, BF16, Q8_0 or Q4_0"};
   }
   return {};
 }
@@ -149,15 +156,14 @@ Result<std::shared_ptr<WeightSource>> weights_from_file(const WeightsInventory& 
   for (const WeightTensor& tensor : weights.tensors) {
     auto found = by_name.find(tensor.name);
     if (found == by_name.end()) found = by_name.find(checkpoint_name(tensor.name));
-    std::string problem = found == by_name.end()
-                              ? fmt::format("the file has no tensor {}", tensor.name)
-                              : mismatch(tensor, file->tensors[found->second]);
-    if (problem.empty()) {
+    Mismatch wrong =
+        mismatch(tensor, found == by_name.end() ? nullptr : &file->tensors[found->second]);
+    if (wrong.message.empty()) {
       places.push_back(found->second);
     } else if (std::ssize(problems) < kMostNamed) {
       problems.push_back({.path = "--weights",
-                          .message = std::move(problem),
-                          .hint = problems.empty() ? "name the file of this very model" : ""});
+                          .message = std::move(wrong.message),
+                          .hint = problems.empty() ? std::string(wrong.hint) : ""});
     }
   }
   if (!problems.empty()) return problems;

@@ -174,6 +174,11 @@ $ tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors
 Warning    every logit is the same number, so that they match has checked nothing: are the weights
            all zeros?
 
+$ tidemark export ./tiny.yaml --quant Q4_K_M -o tiny.gguf --quiet
+$ tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.gguf 2>&1 | head -n 2
+error: --weights: blk.0.attn_q.weight is of the type Q5_0, which is not read here
+  hint: name a file in F32, F16, BF16, Q8_0 or Q4_0
+
 # Neither do weights that are no numbers: they are counted, and the scratch file is gone.
 $ python3 -c "import json, struct; file = open('tiny.safetensors', 'r+b'); size, = struct.unpack('<Q', file.read(8)); begin = json.loads(file.read(size))['blk.0.ffn_up.weight']['data_offsets'][0]; file.seek(8 + size + begin); file.write(struct.pack('<3e', float('nan'), 1, float('-inf')))"
 $ TMPDIR=scratch tidemark replay ./tiny.yaml --prompt 4 --generate 1 --weights tiny.safetensors
