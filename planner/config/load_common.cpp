@@ -11,6 +11,8 @@ bool is_sensible(DTypeUse use, const Format& format) {
   switch (use) {
     case DTypeUse::kWeights:
       return format.selectable;
+    case DTypeUse::kStoredWeights:
+      return format.selectable || format.ggml_id >= 0;
     case DTypeUse::kCache:
       return format.cache;
     case DTypeUse::kActivations:  // int8 is what the replay's kernels compute in
@@ -21,7 +23,7 @@ bool is_sensible(DTypeUse use, const Format& format) {
 
 std::string_view noun(DTypeUse use) {
   if (use == DTypeUse::kCache) return "a KV cache type";
-  return use == DTypeUse::kWeights ? "a weight format" : "an activation type";
+  return use == DTypeUse::kActivations ? "an activation type" : "a weight format";
 }
 
 }  // namespace
@@ -38,8 +40,9 @@ Parsed<DType> parse_dtype_for(DTypeUse use, std::string_view text) {
   const std::optional<DType> dtype = parse_dtype(text);
   if (dtype && is_sensible(use, format_of(*dtype))) return *dtype;
   std::vector<std::string> names;
+  const DTypeUse listed = use == DTypeUse::kStoredWeights ? DTypeUse::kWeights : use;
   for (const Format& format : formats()) {
-    if (is_sensible(use, format)) names.emplace_back(format.name);
+    if (is_sensible(listed, format)) names.emplace_back(format.name);
   }
   return UnitError{fmt::format("{} is not {}", in_quotes(text), noun(use)),
                    suggestion(text, "there are", names)};

@@ -18,7 +18,12 @@ namespace tidemark {
 bool is_schema(YamlMap& map, std::string_view schema);
 
 // Where a number format is used decides which formats are sensible there.
-enum class DTypeUse { kWeights, kCache, kActivations };
+enum class DTypeUse {
+  kWeights,
+  kStoredWeights,  // also what only some matrices of a file have: Q5_0 where rows are short
+  kCache,
+  kActivations
+};
 
 // The named format, or why it cannot be used there, listing those that can.
 Parsed<DType> parse_dtype_for(DTypeUse use, std::string_view text);

@@ -133,7 +133,7 @@ Result<ModelSpec> parse_model(const std::string& file, std::string_view text) {
     model.dims = read_layer_list(*map);
   } else {
     model.architecture = map->text("architecture").value_or("");
-    model.dtype = read_dtype(*map, "dtype", DTypeUse::kWeights).value_or(DType::kF16);
+    model.dtype = read_dtype(*map, "dtype", DTypeUse::kStoredWeights).value_or(DType::kF16);
     model.stored_as = read_stored_as(*map);
     model.dims = read_transformer(*map);
   }

@@ -44,6 +44,27 @@ dtype: bf16
 $ tidemark plan hub --quant Q4_K_M --json | grep weights_bytes
     "weights_bytes": 1799561826,
 
+# A file's YAML has the file's bytes. Rows of 576 do not fill blocks of 256, so most of this Q4_K_M is Q5_0; an F16 file
+# keeps its norms in f32: (4 x 640 + 2 x 256) x 18 layers + 640 = 55,936 values, 2 B more each.
+$ tidemark export smollm2-135m --quant Q4_K_M -o small.gguf --quiet && tidemark import small.gguf -o small.yaml --quiet
+$ grep -E "dtype|stored_as" small.yaml
+dtype: Q5_0
+stored_as: Q4_K_M
+$ for model in small.gguf ./small.yaml; do tidemark plan $model --json | grep weights_bytes; done
+    "weights_bytes": 103668480,
+    "weights_bytes": 103668480,
+$ tidemark export gemma-3-270m --quant F16 -o half.gguf --quiet && tidemark import half.gguf -o half.yaml --quiet
+$ for model in half.gguf ./half.yaml gemma-3-270m; do tidemark plan $model --json | grep weights_bytes; done
+    "weights_bytes": 536308224,
+    "weights_bytes": 536308224,
+    "weights_bytes": 536196352,
+
+# So it is for every file type.
+$ tidemark list quants --format csv | grep 'GGUF file type' | cut -d, -f1 > types.txt; grep -c . types.txt
+35
+$ weights() { tidemark plan $1 --json | grep weights_bytes; }; for type in $(cat types.txt); do tidemark export smollm2-1.7b --quant $type -o any.gguf --quiet; tidemark import any.gguf -o any.yaml --quiet; test "$(weights any.gguf)" = "$(weights ./any.yaml)" && echo same; done | grep -c same
+35
+
 # A safetensors file alone has sizes and no meaning: 2 B for each of 2,724,880,896 values.
 $ tidemark export minicpm-2b --quant f16 -o alone.safetensors
 alone.safetensors: 362 tensors, 5.08 GiB (5,449,797,264 B), 34.6 KiB (35,472 B) of it on disk

@@ -98,10 +98,11 @@ DType main_type(const GgufHeader& header) {
   return dtype_of_ggml_id(most->first).value_or(DType::kF16);
 }
 
+// Also F16 and BF16 are mixes: their norms stay in f32.
 Quantization packing_of(const GgufHeader& header) {
   const auto id = header.integer("general.file_type");
   const auto type = id ? file_type_of_id(*id) : std::nullopt;
-  if (!type || !format_of(file_type_of(*type).base).quantized) return {};
+  if (!type || *type == FileType::kF32) return {};
   return {.kind = QuantKind::kFileType, .file_type = *type};
 }
 
