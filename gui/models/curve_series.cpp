@@ -95,7 +95,8 @@ double right_of(const SimReport& report) {
   constexpr double kTail = 1.01;
   const auto end = static_cast<double>(end_of(report).count());
   const size_t count = report.curve.size();
-  const bool ends_with_change = count >= 2 && report.curve.back().time == end_of(report) &&
+  const bool ends_with_change = report.outcome == SimOutcome::kKilled && count >= 2 &&
+                                report.curve.back().time == end_of(report) &&
                                 report.curve[count - 2].total() != report.curve.back().total();
   return std::max(1.0, ends_with_change ? end * kTail : end);
 }

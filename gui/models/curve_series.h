@@ -61,8 +61,8 @@ struct ChartShapes {
 };
 
 // The simulated curve: what changes least is lowest. Hidden parts (by key) take no room, and are
-// listed so that they can be shown again. What changes with the very end, as when a run is killed,
-// is drawn a little beyond it: else it would have no width.
+// listed so that they can be shown again. What is resident when a run is killed is drawn a little
+// beyond its end: else it would have no width.
 ChartShapes simulation_shapes(const SimReport& report, const QStringList& hidden = {});
 
 // What is resident at a time of the curve, a line for each part with its bytes and share; empty

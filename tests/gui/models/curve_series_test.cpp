@@ -161,6 +161,8 @@ TEST(CurveSeries, TheInstantOfAKillIsSeen) {
   EXPECT_EQ(shapes.bands.back().upper.back(), QPointF(2.02e9, bytes(500_MiB)));
   EXPECT_TRUE(describe_point(report, 2.01e9).startsWith("at 2.00 s\nweights  500 MiB"));
   EXPECT_EQ(describe_point(report, 2.03e9), "");
+  report.outcome = SimOutcome::kCompleted;
+  EXPECT_EQ(simulation_shapes(report).right, 2e9);
 }
 
 TEST(CurveSeries, AnEmptyCurveHasAxesAndNoShapes) {
