@@ -1,10 +1,13 @@
 #include "gui/models/open_file.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "planner/base/files.h"
 #include "planner/config/load.h"
+#include "planner/config/load_any_model.h"
 #include "planner/config/yaml_reader.h"
 
 namespace tidemark {
@@ -13,6 +16,8 @@ namespace {
 using literals::operator""_MiB;
 
 constexpr Bytes kMostReplayBytes = 64_MiB;
+constexpr std::array<std::string_view, 8> kForeign{".bin", ".pt",   ".pth",    ".ckpt",
+                                                   ".h5",  ".onnx", ".tflite", ".pte"};
 
 // The word before the slash of `schema: model/1`.
 Result<std::string> kind_of(const std::string& file, const std::string& content) {
@@ -43,7 +48,9 @@ Result<OpenedFile> open_yaml(const std::string& file) {
   }
   if (*kind != "scenario") {
     return one_error(file, "is of kind " + in_quotes(*kind) + ", which the window does not show",
-                     "open a scenario, a model, a device, an engine or a replay's JSON");
+                     *kind == "sweep" ? "run it with `tidemark sweep`"
+                                      : "open a scenario, a model, a device, an engine or a "
+                                        "replay's JSON");
   }
   Result<SettingMap> settings = parse_scenario(file, *content);
   if (!settings) return settings.diagnostics();
@@ -68,6 +75,17 @@ bool is_model_file(const std::filesystem::path& path) {
          std::filesystem::is_regular_file(path / "config.json", ignored);
 }
 
+// A folder without a config.json, or a model in a format that is not read: the importers have the
+// words for it, and the model of the settings stays.
+bool is_no_model(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path extension = path.extension();
+  const bool is_foreign =
+      std::any_of(kForeign.begin(), kForeign.end(),
+                  [&](std::string_view foreign) { return extension == foreign; });
+  return is_foreign || std::filesystem::is_directory(path, ignored);
+}
+
 }  // namespace
 
 Result<OpenedFile> open_file(const std::string& file) {
@@ -77,6 +95,11 @@ Result<OpenedFile> open_file(const std::string& file) {
   // Without a folder it would be taken for a built-in name when the settings are resolved.
   const std::string path = is_bare ? "./" + file : file;
   if (is_model_file(path)) return OpenedFile(OpenedConfig{.key = "model", .file = path});
+  if (is_no_model(path)) {
+    const Result<ImportedModel> model = load_any_model(path, {});
+    if (!model) return model.diagnostics();
+    return OpenedFile(OpenedConfig{.key = "model", .file = path});
+  }
   return path.ends_with(".json") ? open_replay(path) : open_yaml(path);
 }
 

@@ -52,6 +52,21 @@ TEST_F(OpenFile, LeavesModelFilesToTheImporters) {
   EXPECT_EQ(std::get<OpenedConfig>(*folder).file, folder_.path().string());
 }
 
+// Not "is not valid UTF-8", and the model that is shown stays.
+TEST_F(OpenFile, SaysWhatIsNoModelAsTheImportersDo) {
+  for (const char* name : {"m.onnx", "m.tflite", "m.pt"}) {
+    const Result<OpenedFile> opened = open_file(write(name, std::string("\x80\x02", 2)));
+    ASSERT_FALSE(opened.ok()) << name;
+    EXPECT_NE(to_string(opened.diagnostics()).find("files are not read"), std::string::npos);
+  }
+  const Result<OpenedFile> folder = open_file(folder_.path().string());
+  ASSERT_FALSE(folder.ok());
+  EXPECT_NE(to_string(folder.diagnostics()).find("config.json"), std::string::npos);
+  const Result<OpenedFile> sweep = open_file(write("s.yaml", "schema: sweep/1\n"));
+  ASSERT_FALSE(sweep.ok());
+  EXPECT_EQ(sweep.diagnostics().front().hint, "run it with `tidemark sweep`");
+}
+
 TEST_F(OpenFile, TakesABareNameForAScenarioElseAModel) {
   const Result<OpenedFile> scenario = open_file("minicpm-2b-phone");
   ASSERT_TRUE(scenario.ok());
