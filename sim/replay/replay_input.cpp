@@ -237,14 +237,15 @@ Diagnostics missing_room(const MemoryPlan& plan, const Passes& passes, Bytes pre
   Checks checks;
   const Bytes file = Bytes::of(checked_add(weight_file_bytes(plan), logits_bytes(plan, passes)));
   const Bytes space = Bytes::of(free_space(folder));
-  checks.require(file + kSpareSpace <= space, "--scratch",
-                 fmt::format("{} of scratch space are needed in {} and {} to spare, {} are free",
-                             format_bytes(file), folder.string(), format_bytes(kSpareSpace),
-                             format_bytes(space)),
-                 "shrink the model with --model-scale, or name another folder, here or in TMPDIR");
+  checks.require(
+      file + kSpareSpace <= space, "--scratch",
+      fmt::format("{} of scratch space are needed in {} and {} must be left, {} are free",
+                  format_bytes(file), folder.string(), format_bytes(kSpareSpace),
+                  format_bytes(space)),
+      "shrink the model with --model-scale, or name another folder, here or in TMPDIR");
   const std::optional<Bytes> memory = available_memory();
   checks.require(!memory || predicted + kSpareMemory <= *memory, "MODEL",
-                 fmt::format("{} would be held and {} are to spare, {} of memory are available",
+                 fmt::format("{} would be held and {} must be left, {} of memory are available",
                              format_bytes(predicted), format_bytes(kSpareMemory),
                              format_bytes(memory.value_or(Bytes{}))),
                  "shrink the model with --model-scale, or the context with --ctx-size");

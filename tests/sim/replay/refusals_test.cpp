@@ -119,11 +119,11 @@ TEST(ReplayRefusals, NoRoomOnDiskOrInMemoryIsSaidBeforeAnythingIsWritten) {
   EXPECT_TRUE(missing_room(plan, passes, Bytes::of(1), ::testing::TempDir()).empty());
   const std::string memory =
       to_string(missing_room(plan, passes, Bytes::of(int64_t{1} << 60), ::testing::TempDir()));
-  EXPECT_THAT(memory, HasSubstr("would be held and 64.0 MiB are to spare, "));
+  EXPECT_THAT(memory, HasSubstr("would be held and 64.0 MiB must be left, "));
   Passes endless = passes;
   endless.decode = int64_t{1} << 50;
   EXPECT_THAT(to_string(missing_room(plan, endless, Bytes::of(1), ::testing::TempDir())),
-              HasSubstr("and 16.0 MiB to spare, "));
+              HasSubstr("and 16.0 MiB must be left, "));
   EXPECT_EQ(logits_bytes(plan, passes), 4 * 300 * 4)
       << "two prefill and two decode passes of a row";
 }
