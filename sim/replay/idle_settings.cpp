@@ -47,6 +47,10 @@ bool any_fills_a_limit(Scenarios scenarios, bool) {
   });
 }
 
+bool any_asks_the_device(Scenarios scenarios, bool timed) {
+  return timed || any_mapped(scenarios, timed) || any_fills_a_limit(scenarios, timed);
+}
+
 bool any_grows(Scenarios scenarios, bool) {
   return std::ranges::any_of(scenarios,
                              [](const Scenario& scenario) { return scenario.kv_in_blocks; });
@@ -107,6 +111,9 @@ const std::vector<IdleRule>& rules() {
       {.keys = {"margin"},
        .counts = any_fills_a_limit,
        .reason = "only strategies mmap and block-cache, without --cache-size, fill what it leaves"},
+      {.keys = {"device"},
+       .counts = any_asks_the_device,
+       .reason = "what is resident is the same on all; --compare-time compares its times"},
       {.keys = {"read_order"},
        .counts = any_mapped_or_timed,
        .reason = "only strategy mmap reads in another order"},

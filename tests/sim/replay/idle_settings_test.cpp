@@ -52,6 +52,8 @@ TEST(IdleSettings, EachCountsWhereItIsHeeded) {
                                                        {"chunk", StrategyKind::kChunked},
                                                        {"prefetch", kMmap},
                                                        {"read_order", kMmap},
+                                                       {"device", kMmap},
+                                                       {"device", kBlockCache},
                                                        {"pinned", kBlockCache},
                                                        {"cache_policy", kBlockCache},
                                                        {"cache_size", kBlockCache},
@@ -68,6 +70,14 @@ TEST(IdleSettings, EachCountsWhereItIsHeeded) {
       EXPECT_EQ(said(given, {other, *heeded_by}), Sentences{}) << "one of two is enough";
     }
   }
+}
+
+TEST(IdleSettings, ADeviceCountsWhereTimesAreCompared) {
+  const std::vector<Setting> given{{"device", "x", "flag --device"}};
+  EXPECT_EQ(said(given, {StrategyKind::kResident}, false),
+            Sentences{"--device: no effect on this replay, what is resident is the same on all; "
+                      "--compare-time compares its times"});
+  EXPECT_EQ(said(given, {StrategyKind::kResident}, true), Sentences{});
 }
 
 TEST(IdleSettings, ALimitIsFilledWhereNoSizeIsGiven) {
