@@ -1,5 +1,6 @@
 #include "gui/views/settings_panel.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QCompleter>
 #include <QFileInfo>
@@ -127,6 +128,7 @@ QComboBox* SettingsPanel::addCombo(std::string_view key, const QString& label,
       [this, combo, key, unstated] {
         combo->lineEdit()->setModified(false);
         refreshCombo(combo, key, unstated);
+        combo->completer()->popup()->hide();
       });
   addField(key, label, combo, [this, combo, key, unstated] { refreshCombo(combo, key, unstated); });
   return combo;
@@ -142,6 +144,7 @@ void SettingsPanel::makeSearchable(QComboBox* combo, std::string_view key) {
   combo->completer()->setFilterMode(Qt::MatchContains);
   combo->completer()->setCompletionMode(QCompleter::PopupCompletion);
   combo->completer()->setCaseSensitivity(Qt::CaseInsensitive);
+  combo->completer()->setMaxVisibleItems(kMostVisible);
   combo->lineEdit()->setAccessibleName(name);
   combo->lineEdit()->setToolTip(help);
   connect(combo->lineEdit(), &QLineEdit::editingFinished, this, [this, combo, key] {

@@ -24,6 +24,8 @@ QPalette plain_palette(bool dark) {
     palette.setColor(role, ink);
     palette.setColor(QPalette::Disabled, role, faint);
   }
+  // The style draws words that are disabled twice, the second time in this, as if embossed.
+  palette.setColor(QPalette::Disabled, QPalette::Light, window);
   palette.setColor(QPalette::PlaceholderText, faint);
   palette.setColor(QPalette::Highlight, accent);
   palette.setColor(QPalette::HighlightedText, QColor("#ffffff"));

@@ -1,8 +1,10 @@
 // What a person's hands do to the fields: typing, the wheel, undo in the middle of a word.
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QComboBox>
+#include <QCompleter>
 #include <QLabel>
 #include <QLineEdit>
 #include <QSemaphore>
@@ -92,6 +94,7 @@ TEST(Fields, EscapeTakesHalfTypedTextBack) {
   type(model, "zz");
   QTest::keyClick(&model, Qt::Key_Escape);
   EXPECT_EQ(model.currentText(), "minicpm-2b");
+  EXPECT_FALSE(model.completer()->popup()->isVisible());
   EXPECT_FALSE(window->settings().canUndo());
 }
 
