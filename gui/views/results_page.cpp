@@ -252,7 +252,7 @@ void ResultsPage::paintBanner() {
 
 // Most runs end before the shade would be seen as more than a flicker.
 void ResultsPage::setPending() {
-  if (shown_ == nullptr) return;
+  if (shown_ == nullptr) return showBanner({.headline = tr("Computing...")});
   const bool is_waiting = until_shade_->isActive();
   shade(tr("stale: computing"), true);
   if (!is_waiting && !shade_->isVisibleTo(this)) until_shade_->start();

@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QSemaphore>
 #include <QSpinBox>
 #include <QTest>
 #include <QThread>
@@ -91,6 +92,18 @@ TEST(Window, NumbersAreShadedFromTheEditUntilTheResult) {
   EXPECT_TRUE(window->page().isStale());
   ASSERT_TRUE(settle(*window));
   EXPECT_FALSE(window->page().isStale());
+}
+
+TEST(Window, SaysThatTheFirstRunIsUnderWay) {
+  QSemaphore may_end;
+  const auto window = open_window({}, [&](const SettingMap& settings) {
+    may_end.acquire();
+    return run_settings(settings);
+  });
+  EXPECT_EQ(headline(*window), "Computing...");
+  may_end.release();
+  ASSERT_TRUE(settle(*window));
+  EXPECT_TRUE(headline(*window).startsWith("DOES NOT FIT"));
 }
 
 TEST(Window, QuickEditsEndWithTheNewest) {
