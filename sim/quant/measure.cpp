@@ -30,11 +30,6 @@ void cast_through(DType dtype, std::span<const float> values, std::span<float> r
                          dtype == DType::kBf16 ? through_bf16 : through_f16);
 }
 
-bool is_per_tensor(const QuantScheme& scheme) {
-  return scheme.method == QuantScheme::Method::kInteger &&
-         scheme.granularity == Granularity::kTensor;
-}
-
 int64_t count_not_finite(std::span<const float> values) {
   return std::ranges::count_if(values, [](float value) { return !std::isfinite(value); });
 }

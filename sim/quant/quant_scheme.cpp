@@ -50,6 +50,11 @@ constexpr std::array kSchemes = {
 
 }  // namespace
 
+bool is_per_tensor(const QuantScheme& scheme) {
+  return scheme.method == QuantScheme::Method::kInteger &&
+         scheme.granularity == Granularity::kTensor;
+}
+
 std::optional<QuantScheme> quant_scheme(DType dtype) {
   const auto found = std::ranges::find(kSchemes, dtype, &QuantScheme::dtype);
   return found == kSchemes.end() ? std::nullopt : std::optional(*found);

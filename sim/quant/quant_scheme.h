@@ -31,6 +31,9 @@ struct QuantScheme {
   bool operator==(const QuantScheme&) const = default;
 };
 
+// One scale for all of a matrix, which is therefore read once before it is measured.
+bool is_per_tensor(const QuantScheme& scheme);
+
 // Nothing: the format is known by its size alone.
 std::optional<QuantScheme> quant_scheme(DType dtype);
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "planner/base/checked.h"
 #include "planner/base/units.h"
 #include "sim/quant/measure.h"
 
@@ -44,6 +45,7 @@ class Quantizer {
   void sort_out();
   void measure_all();
   void measure_one(Work& work);
+  void tell(int64_t bytes);
   std::vector<QuantScheme> schemes_for(const FileTensor& tensor) const;
   QuantTensor outcome_of(const Work& work) const;
   QuantReport report(const std::string& name) const;
@@ -54,7 +56,8 @@ class Quantizer {
   std::vector<Entry> entries_{};
   std::vector<Work> work_{};
   int64_t left_out_ = 0;
-  int64_t total_ = 0;
+  int64_t reads_ = 1;   // of each matrix
+  int64_t total_ = 0;   // bytes, as often as they are read
   std::mutex mutex_{};  // of done_ and of the callback
   int64_t done_ = 0;
   std::atomic<bool> failed_{false};
@@ -62,6 +65,7 @@ class Quantizer {
 };
 
 void Quantizer::sort_out() {
+  if (std::ranges::any_of(plan_.schemes, is_per_tensor)) reads_ = 2;
   for (const FileTensor& tensor : file_.tensors) {
     if (!plan_.pattern.found_in(in_lower_case(tensor.name))) {
       ++left_out_;
@@ -70,7 +74,7 @@ void Quantizer::sort_out() {
     Entry entry{.tensor = &tensor, .reason = why_kept(tensor), .work = work_.size()};
     if (!entry.reason) {
       work_.push_back({.tensor = &tensor});
-      total_ += tensor.bytes.count();
+      total_ = checked_add(total_, checked_mul(tensor.bytes.count(), reads_));
     }
     entries_.push_back(std::move(entry));
   }
@@ -87,10 +91,16 @@ std::vector<QuantScheme> Quantizer::schemes_for(const FileTensor& tensor) const 
 void Quantizer::measure_one(Work& work) {
   const FileTensor& tensor = *work.tensor;
   RowReader reader(file_);
+  int64_t left = tensor.bytes.count() * reads_;
+  const int64_t row = tensor.bytes.count() / tensor.rows();
   const RowSource source{.rows = tensor.rows(),
                          .columns = tensor.columns(),
                          .read = [&](int64_t first, std::span<float> values) {
-                           return reader.read(tensor, first, values);
+                           auto failure = reader.read(tensor, first, values);
+                           const int64_t read = row * (std::ssize(values) / tensor.columns());
+                           left -= read;
+                           tell(read);
+                           return failure;
                          }};
   const auto stop = [this] {
     if (options_.stop && options_.stop()) stopped_ = true;
@@ -98,8 +108,13 @@ void Quantizer::measure_one(Work& work) {
   };
   work.measured = measure(source, schemes_for(tensor), {.rule = plan_.rule, .stop = stop});
   if (work.measured.failure) failed_ = true;
+  tell(left);
+}
+
+void Quantizer::tell(int64_t bytes) {
+  if (bytes == 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  done_ += tensor.bytes.count();
+  done_ += bytes;
   if (options_.progress) options_.progress(done_, total_);
 }
 

@@ -44,7 +44,8 @@ struct QuantizeOptions {
   // Runs independent tasks; absent: one after the other. The result is the same.
   std::function<void(std::span<const std::function<void()>>)> run_all{};
   std::function<bool()> stop{};  // called from any thread
-  // Bytes of tensors that are done, of all that are measured. Called from one thread at a time.
+  // Bytes read, of all that will be: each matrix once, or, where a format has one scale for all of
+  // it, twice. Called from one thread at a time.
   std::function<void(int64_t done, int64_t total)> progress{};
 };
 

@@ -154,6 +154,24 @@ TEST_F(QuantizeFileTest, ThreadsChangeNothing) {
   EXPECT_EQ(to_json(threaded->report), to_json(report(entries, {.range = "mse"})));
 }
 
+// Three rows of 2^18 floats are three pieces of 1 MiB; one scale for all of them takes two looks.
+TEST_F(QuantizeFileTest, ProgressIsToldPieceByPiece) {
+  const size_t row = size_t{1} << 18;
+  const auto told = [&](const std::string& to) {
+    std::vector<int64_t> mebibytes;
+    const Result<QuantizeOutcome> outcome =
+        quantized({f32_entry("w", {3, static_cast<int64_t>(row)}, std::vector<float>(3 * row, 1))},
+                  {.to = to}, {.progress = [&](int64_t done, int64_t total) {
+                    mebibytes.push_back(done >> 20);
+                    EXPECT_EQ(total >> 20, to == "int8" ? 3 : 6);
+                  }});
+    EXPECT_TRUE(outcome.ok());
+    return mebibytes;
+  };
+  EXPECT_THAT(told("int8"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(told("int8_tensor,int8"), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
 TEST_F(QuantizeFileTest, AnInterruptedRunHasNoReport) {
   const Result<QuantizeOutcome> outcome =
       quantized({f32_entry("w", {2, 2}, {1, 2, 3, 4})}, {}, {.stop = [] { return true; }});
