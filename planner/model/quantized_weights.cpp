@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -69,11 +70,26 @@ Result<std::vector<DType>> chosen_types(const ModelSpec& model,
   return all;
 }
 
+// Names of the tensors of stacks that lie in the file and are not loaded with the model.
+std::set<std::string> names_of_uncounted(const ModelSpec& model) {
+  const std::vector<StackSpec>& stacks = model.transformer()->stacks;
+  ModelSpec whole = model;
+  for (StackSpec& stack : std::get<TransformerSpec>(whole.dims).stacks) stack.is_counted = true;
+  std::set<std::string> names;
+  for (const WeightTensor& tensor : weight_tensors(whole)) {
+    if (tensor.stack < 0 || stacks.at(static_cast<size_t>(tensor.stack)).is_counted) continue;
+    names.insert(tensor.name);
+  }
+  return names;
+}
+
 // The file's table, each tensor with the role that its name has in the spec. A tensor that the spec
-// expects and the file lacks takes no bytes; one that the spec does not know is an extra.
+// expects and the file lacks takes no bytes; one that the spec does not know is an extra. Layers
+// that are not counted, as those that only guess ahead, are left out: engines pass them over.
 WeightsInventory file_inventory(const ModelSpec& model) {
   std::map<std::string_view, const StoredTensor*> by_name;
   for (const StoredTensor& tensor : model.stored) by_name.emplace(tensor.name, &tensor);
+  const std::set<std::string> uncounted = names_of_uncounted(model);
   std::vector<WeightTensor> tensors = weight_tensors(model);
   for (WeightTensor& tensor : tensors) {
     const auto found = by_name.find(tensor.name);
@@ -88,7 +104,7 @@ WeightsInventory file_inventory(const ModelSpec& model) {
     by_name.erase(found);
   }
   for (const StoredTensor& stored : model.stored) {
-    if (!by_name.contains(stored.name)) continue;
+    if (!by_name.contains(stored.name) || uncounted.contains(stored.name)) continue;
     tensors.push_back({.name = stored.name,
                        .role = WeightRole::kExtra,
                        .columns = stored.columns,

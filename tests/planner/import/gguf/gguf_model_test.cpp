@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "headers.h"
+#include "planner/model/quantized_weights.h"
+#include "planner/model/weights.h"
 
 namespace tidemark {
 namespace {
@@ -238,6 +240,11 @@ TEST(GgufModelTest, DraftLayers) {
   EXPECT_FALSE(spec_of(read).stacks[0].is_counted);
   EXPECT_EQ(spec_of(read).stacks[0].layers[0].extras[0].name, "nextn.eh_proj.weight");
   EXPECT_EQ(read->model.stored.back().name, "mtp.blk.0.nextn.eh_proj.weight");
+  // Nor is it loaded: what is counted is the model, and the model file made of it says the same.
+  const auto weights = quantized_weights(read->model, {});
+  ASSERT_TRUE(weights.ok()) << to_string(weights.diagnostics());
+  EXPECT_EQ(weights->parameters, 323491872 - 32);  // rope_freqs is a table
+  EXPECT_EQ(weights->parameters, weights_inventory(read->model, DType::kF16).parameters);
   EXPECT_THAT(read->warnings, ElementsAre());
 }
 
