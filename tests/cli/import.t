@@ -141,3 +141,8 @@ $ tidemark export minicpm-2b -o no.bin
 error: --output: ".bin" is no kind of file that is written here
   hint: end the name in .gguf or .safetensors
 [exit 2]
+
+# Experts of two matrices that share a bias: what is exported is read again.
+$ tidemark export nomic-embed-text-v2-moe --quant F32 -o nomic.gguf --quiet && tidemark import nomic.gguf --format table | sed -n '1p;/^Files/p'
+Model      nomic-embed-text-v2-moe (nomic-bert), 475,292,928 parameters, 305,423,616 active, 12
+Files      475,292,928 elements, 1.77 GiB (1,901,171,712 B)

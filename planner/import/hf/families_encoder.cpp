@@ -194,7 +194,7 @@ LayerSpec nomic_expert_layer(LayerSpec layer, const EncoderShape& shape, int64_t
   layer.feed_forward = {};
   layer.moe = {
       .n_expert = n_expert, .n_expert_used = n_expert_used, .n_ff_exp = shape.n_ff, .gated = false};
-  layer.extras.push_back({.name = "ffn_down_exps.bias", .columns = shape.n_embd});
+  layer.extras.push_back({.name = "ffn_exps.bias", .columns = shape.n_embd});
   return layer;
 }
 
