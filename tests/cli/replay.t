@@ -86,7 +86,7 @@ $ grep -c pass$ warm.txt
 1
 
 # An interrupt while runs are timed leaves what was measured before; the times are of the runs that were finished.
-$ timeout --preserve-status --signal INT 5 tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --device galaxy-s23 --compare-time --time-runs 1000 > finished.txt
+$ timeout --preserve-status --signal INT 3 tidemark replay $SOURCE/tests/cli/tiny.yaml -c 2048 --prompt 256 --generate 2 --device galaxy-s23 --compare-time --time-runs 1000 > finished.txt
 interrupted; times are of the timed runs that were finished; the scratch files are gone
 [exit 130]
 $ grep -c 'match .* pass$' finished.txt
