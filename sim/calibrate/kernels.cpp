@@ -28,10 +28,16 @@ std::vector<int8_t> values(int64_t count) {
 
 WeightPool::WeightPool(Bytes size) : pages_(size, Fault::kNow) {
   // Bytes that are no rows make scales that read as zeros or as numbers; both cost the same.
+  const std::span<std::byte> all = pages_.bytes();
+  const std::span<std::byte> block = all.first(std::min(all.size(), size_t{1} << 20));
   uint32_t state = 1;
-  for (std::byte& byte : pages_.bytes()) {
+  for (std::byte& byte : block) {
     state = state * 1'664'525U + 1'013'904'223U;
     byte = static_cast<std::byte>(state >> 26U);  // 0 to 63: any two of them are a small scale
+  }
+  for (size_t at = block.size(); at < all.size(); at += block.size()) {
+    std::ranges::copy(block.first(std::min(block.size(), all.size() - at)),
+                      all.begin() + static_cast<std::ptrdiff_t>(at));
   }
 }
 
