@@ -156,7 +156,9 @@ Result<CsvProblem> read_problem(const PackCommand& command, const PackSettings& 
   const size_t nul = text->find('\0');
   if (nul != std::string::npos && !text->starts_with("\xFF\xFE") &&
       !text->starts_with("\xFE\xFF")) {
-    return one_error(command.file, fmt::format("byte {}: a NUL, which no text holds", nul));
+    return Diagnostics{{.where = {.file = command.file},
+                        .message = fmt::format("byte {}: a NUL, which no text holds", nul),
+                        .hint = "a problem is a table in text: see `tidemark pack --help`"}};
   }
   Result<CsvProblem> file = read_csv(*text, command.file, settings.pools);
   if (!file) return file;

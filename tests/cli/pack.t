@@ -250,3 +250,9 @@ $ printf '\377\376i\000d\000' > wide.csv; tidemark pack wide.csv
 error: wide.csv: is UTF-16
   hint: save it as UTF-8
 [exit 2]
+
+# No text.
+$ printf 'id,lower\0' > binary.csv && tidemark pack binary.csv
+binary.csv: error: byte 8: a NUL, which no text holds
+  hint: a problem is a table in text: see `tidemark pack --help`
+[exit 2]
