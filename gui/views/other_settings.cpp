@@ -91,8 +91,10 @@ void OtherSettings::makeRows(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(4);
   grid->setColumnStretch(0, 1);
   for (const std::string& key : keys) makeRow(key, *grid);
-  grid_->setVisible(!keys.empty());
+  // Shown before it has its place, it would be a window of its own for a moment.
   column_->insertWidget(0, grid_);
+  grid_->setVisible(!keys.empty());
+  orderTabs();
   const QSignalBlocker quiet(list_);
   list_->clear();
   list_->addItem(tr("Add a setting..."), QString());
@@ -105,10 +107,10 @@ void OtherSettings::makeRows(const std::vector<std::string>& keys) {
 
 void OtherSettings::makeRow(const std::string& key, QGridLayout& grid) {
   const int line = 3 * static_cast<int>(rows_.size());
-  const Row row{.key = key, .editor = makeEditor(key), .problem = new QLabel};
+  auto* button = new QToolButton;
+  const Row row{.key = key, .editor = makeEditor(key), .button = button, .problem = new QLabel};
   auto* name = new QLabel(text_of(key));
   name->setBuddy(row.editor);
-  auto* button = new QToolButton;
   button->setText(QStringLiteral("\u00d7"));
   button->setAutoRaise(true);
   button->setObjectName(text_of(key) + QStringLiteral("_remove"));
@@ -123,6 +125,23 @@ void OtherSettings::makeRow(const std::string& key, QGridLayout& grid) {
   grid.addWidget(button, line + 1, 1);
   grid.addWidget(row.problem, line + 2, 0, 1, 2);
   rows_.push_back(row);
+}
+
+void OtherSettings::standAfter(QWidget* before) {
+  before_ = before;
+  orderTabs();
+}
+
+// Rows are made after the list that stands below them, and after the rest of the window.
+void OtherSettings::orderTabs() {
+  if (before_ == nullptr) return;
+  QWidget* last = before_;
+  for (const Row& row : rows_) {
+    setTabOrder(last, row.editor);
+    setTabOrder(row.editor, row.button);
+    last = row.button;
+  }
+  setTabOrder(last, list_);
 }
 
 QWidget* OtherSettings::makeEditor(const std::string& key) {

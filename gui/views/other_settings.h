@@ -27,6 +27,8 @@ class OtherSettings : public QWidget {
   OtherSettings(ScenarioSettings& settings, std::vector<std::string> with_fields,
                 FieldFilter& filter, QWidget* parent = nullptr);
 
+  // Tab comes here from `before`, which is in the same window by now.
+  void standAfter(QWidget* before);
   void refresh();
   void setProblems(const Diagnostics& problems);
 
@@ -34,6 +36,7 @@ class OtherSettings : public QWidget {
   struct Row {
     std::string key{};
     QWidget* editor = nullptr;
+    QWidget* button = nullptr;
     QLabel* problem = nullptr;
   };
 
@@ -42,6 +45,7 @@ class OtherSettings : public QWidget {
   void makeRow(const std::string& key, QGridLayout& grid);
   QWidget* makeEditor(const std::string& key);
   void makeList();
+  void orderTabs();
   void add(const std::string& key);
   void remove(const std::string& key);
   void refreshRow(const Row& row);
@@ -53,6 +57,7 @@ class OtherSettings : public QWidget {
   std::vector<Row> rows_{};
   Diagnostics problems_{};
   QVBoxLayout* column_ = nullptr;
+  QWidget* before_ = nullptr;
   QWidget* grid_ = nullptr;  // all rows, made anew when there are others
   QComboBox* list_ = nullptr;
 };

@@ -79,6 +79,7 @@ SettingsPanel::SettingsPanel(ScenarioSettings& settings, QWidget* parent)
   heading->setContentsMargins(0, 8, 0, 0);
   form_->addRow(heading);
   form_->addRow(others_);
+  others_->standAfter(findChild<NumberField*>(QStringLiteral("generate")));
   connect(&settings_, &ScenarioSettings::changed, this, [this] { refresh(); });
   refresh();
 }

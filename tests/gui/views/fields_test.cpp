@@ -243,6 +243,20 @@ TEST(OtherSettings, OfAScenarioAreShownChangedAndTakenBack) {
   EXPECT_EQ(window->findChild<QLineEdit*>("cache_size"), nullptr);
 }
 
+TEST(OtherSettings, AreReachedByTabInTheOrderInWhichTheyStand) {
+  const auto window = open_window();
+  ASSERT_TRUE(settle(*window));
+  window->settings().setValue("margin", "20 %");
+  window->settings().setValue("page_cache", "warm");
+  QCoreApplication::processEvents();
+  field<QWidget>(*window, "generate").setFocus();
+  for (const char* next :
+       {"page_cache", "page_cache_remove", "margin", "margin_remove", "add_setting"}) {
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    EXPECT_EQ(QApplication::focusWidget()->objectName(), next);
+  }
+}
+
 void add_setting(MainWindow& window, const char* key) {
   QComboBox& list = field<QComboBox>(window, "add_setting");
   const int index = list.findData(key);
