@@ -8,8 +8,8 @@
 
 #include "planner/alloc/validate.h"
 #include "planner/base/check.h"
+#include "planner/capacity/kept_weights.h"
 #include "planner/capacity/textbook.h"
-#include "planner/capacity/verdict.h"
 #include "planner/lifetime/operator_order.h"
 #include "planner/model/quantized_weights.h"
 
@@ -200,18 +200,6 @@ void count_as_textbook(WeightsInventory& weights, DType quant) {
   }
 }
 
-// What the limit leaves after everything else, but room for the largest unit and no more than all
-// of them.
-Bytes cache_capacity_of(const Scenario& scenario, const MemoryPlan& plan, Bytes everything_else) {
-  if (scenario.cache.capacity > Bytes{}) return scenario.cache.capacity;
-  const DeviceLimit limit = device_limit(scenario.device, scenario.margin_ratio, scenario.budget);
-  const Bytes largest =
-      resident_weight_bytes(StrategyKind::kLayerwise, plan.units, plan.decode.uses, {});
-  const Bytes sum =
-      resident_weight_bytes(StrategyKind::kResident, plan.units, plan.decode.uses, {});
-  return std::clamp(limit.limit - everything_else, largest, sum);
-}
-
 void fill_as_planned(const Scenario& scenario, MemoryPlan& plan) {
   Breakdown& breakdown = plan.breakdown;
   plan.activations = activation_bytes(plan, scenario.engine.activations);
@@ -260,7 +248,7 @@ void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
   if (scenario.engine.policy != EnginePolicy::kTextbook) add_uncertain(scenario.engine, breakdown);
   if (keeps_what_fits(scenario.strategy)) {
     const Bytes everything_else = breakdown.total() - breakdown.weights;
-    plan.cache_capacity = cache_capacity_of(scenario, plan, everything_else);
+    plan.cache_capacity = cache_capacity(scenario, plan.units, plan.decode.uses, everything_else);
   }
   // llama.cpp knows no strategy but its own; under another one the weights are counted as ours.
   const bool by_strategy = scenario.engine.policy == EnginePolicy::kPlanned ||
@@ -268,8 +256,11 @@ void fill_totals(const Scenario& scenario, MemoryPlan& plan) {
   if (by_strategy) {
     const Bytes beside =
         scenario.engine.policy == EnginePolicy::kPlanned ? breakdown.weights : Bytes{};
-    breakdown.weights = beside + resident_weight_bytes(scenario.strategy, plan.units,
-                                                       plan.decode.uses, plan.cache_capacity);
+    breakdown.weights =
+        beside + (scenario.strategy == StrategyKind::kResident
+                      ? kept_weight_bytes(scenario, plan.units, plan.weights)
+                      : resident_weight_bytes(scenario.strategy, plan.units, plan.decode.uses,
+                                              plan.cache_capacity));
   }
   check(breakdown.total() >= breakdown.weights, "no part of the total is negative");
 }

@@ -195,7 +195,7 @@ std::vector<std::string> plan_notes(const Scenario& scenario, const MemoryPlan& 
   for (std::string note :
        {is_planned ? types_note(scenario, plan.weights) : std::string(), embedding_note(scenario),
         stacks_note(scenario), encoder_note(scenario), context_note(scenario),
-        ignored_note(scenario), run_only_note(scenario)}) {
+        ignored_note(scenario), run_only_note(scenario), kept_note(scenario, plan)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   if (plan.llama) add_llama_notes(scenario, *plan.llama, notes);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "planner/base/units.h"
+#include "planner/capacity/kept_weights.h"
 
 namespace tidemark {
 namespace {
@@ -143,13 +144,31 @@ std::string ignored_note(const Scenario& scenario) {
   return fmt::format("Engine {} has no such choices and ignores: {}.", scenario.engine.name, names);
 }
 
+std::string not_planned(const Scenario& scenario) {
+  std::vector<std::string_view> keys{"offload"};
+  if (scenario.residency.processes > 1) keys.emplace_back("processes");
+  if (!keeps_in_part(scenario)) keys.insert(keys.end(), {"expert_cache", "hot_rows", "cold_rows"});
+  return stated_of(scenario, keys);
+}
+
 std::string run_only_note(const Scenario& scenario) {
-  static constexpr std::string_view kKeys[] = {"expert_cache", "hot_rows",  "cold_rows",
-                                               "bundle",       "processes", "offload"};
-  const std::string names = stated_of(scenario, kKeys);
+  const std::string names = not_planned(scenario);
   if (names.empty()) return "";
   return fmt::format(
       "The plan is of all weights in one process; what these change, simulate shows: {}.", names);
+}
+
+std::string kept_note(const Scenario& scenario, const MemoryPlan& plan) {
+  if (!keeps_in_part(scenario)) return "";
+  const Bytes all =
+      resident_weight_bytes(StrategyKind::kResident, plan.units, plan.decode.uses, {});
+  const Bytes kept = kept_weight_bytes(scenario, plan.units, plan.weights);
+  if (kept == all) return "";
+  return fmt::format(
+      "Weights are what is kept, {} with {}; all of them are {}.", format_bytes(kept),
+      scenario.residency.rows ? "the cold rows of one layer at a time while a prompt is read"
+                              : "the experts' caches full",
+      format_bytes(all));
 }
 
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/capacity/kept_weights.h"
 #include "sim/memory/make_policy.h"
 #include "sim/strategy/expert_table.h"
 #include "sim/strategy/pass_walk.h"
@@ -64,15 +65,6 @@ class ExpertLoader : public WeightLoader {
   size_t next_ = 0;
   Action on_resident_{};
 };
-
-Bytes expert_bytes(const WeightUnit& unit, const WeightsInventory& weights) {
-  Bytes bytes;
-  for (const WeightId id : unit.tensors) {
-    const WeightTensor& tensor = weights.tensors.at(id.index());
-    if (is_expert(tensor)) bytes += tensor.bytes;
-  }
-  return bytes;
-}
 
 // Do all layers with experts have as many, and use as many?
 bool are_alike(const TransformerSpec& spec, const RoutingOptions& routing) {

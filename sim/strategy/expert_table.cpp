@@ -1,5 +1,6 @@
 #include "sim/strategy/expert_table.h"
 
+#include "planner/capacity/kept_weights.h"
 #include "sim/device/storage_model.h"
 #include "sim/memory/make_policy.h"
 
@@ -11,12 +12,6 @@ constexpr int64_t kReusePerMille = 290;
 constexpr int64_t kSkewEighths = 11;
 
 }  // namespace
-
-bool is_expert(const WeightTensor& tensor) {
-  return tensor.stack < 0 &&
-         (tensor.role == WeightRole::kExpertGate || tensor.role == WeightRole::kExpertUp ||
-          tensor.role == WeightRole::kExpertDown);
-}
 
 std::optional<ExpertShape> expert_shape(const Scenario& scenario, const MemoryPlan& plan) {
   const TransformerSpec* spec = scenario.model.transformer();

@@ -20,9 +20,6 @@ struct ExpertShape {
   Bytes expert{};  // of one layer
 };
 
-// Is it a matrix, or a bias, of all experts of a layer?
-bool is_expert(const WeightTensor& tensor);
-
 // No value for a model without experts.
 std::optional<ExpertShape> expert_shape(const Scenario& scenario, const MemoryPlan& plan);
 

@@ -10,28 +10,6 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t kMillion = 1'000'000;
-
-bool is_row_matrix(const WeightTensor& tensor) {
-  return tensor.stack < 0 && tensor.layer >= 0 && !tensor.is_bias &&
-         (tensor.role == WeightRole::kGate || tensor.role == WeightRole::kUp ||
-          tensor.role == WeightRole::kDown);
-}
-
-ColdPart cold_part(const WeightUnit& unit, const WeightsInventory& weights,
-                   const TransformerSpec& spec, const HotRows& choice) {
-  ColdPart part;
-  for (const WeightId id : unit.tensors) {
-    const WeightTensor& tensor = weights.tensors.at(id.index());
-    if (!is_row_matrix(tensor)) continue;
-    part.neurons = spec.layers.at(static_cast<size_t>(tensor.layer)).feed_forward.n_ff;
-    if (part.neurons > 0) part.rows.push_back(tensor.bytes / part.neurons);
-  }
-  part.kept = checked_mul(part.neurons, choice.kept_ppm) / kMillion;
-  part.read = ceil_div(checked_mul(part.neurons - part.kept, choice.read_ppm), kMillion);
-  return part;
-}
-
 class RowLoader : public WeightLoader {
  public:
   RowLoader(WeightStore& store, const Scenario& scenario, const RunInput& input,
@@ -80,12 +58,6 @@ class RowLoader : public WeightLoader {
 
 }  // namespace
 
-Bytes ColdPart::neuron() const {
-  Bytes sum;
-  for (const Bytes row : rows) sum += row;
-  return sum;
-}
-
 RowUnits row_units(const Scenario& scenario, const MemoryPlan& plan) {
   check(scenario.residency.rows.has_value(), "some rows are not kept");
   RowUnits made{.units = plan.units, .kept = plan.units.size()};
@@ -95,7 +67,7 @@ RowUnits row_units(const Scenario& scenario, const MemoryPlan& plan) {
   for (size_t i = 0; i < made.kept; ++i) {
     const ColdPart part = cold_part(plan.units[i], plan.weights, *spec, *scenario.residency.rows);
     if (part.rows.empty()) continue;
-    const Bytes cold = part.neuron() * (part.neurons - part.kept);
+    const Bytes cold = part.cold();
     made.layer_of[i] = static_cast<int64_t>(made.layers.size());
     made.layers.push_back(part);
     made.units[i].bytes -= cold;
@@ -111,7 +83,7 @@ ColdRowFacts cold_row_facts(const RowUnits& units, bool is_bundled) {
   for (const ColdPart& part : units.layers) {
     facts.neurons += part.neurons;
     facts.kept += part.kept;
-    facts.cold += part.neuron() * (part.neurons - part.kept);
+    facts.cold += part.cold();
     facts.request =
         std::max(facts.request, is_bundled ? part.neuron()
                                            : *std::max_element(part.rows.begin(), part.rows.end()));

@@ -18,21 +18,13 @@
 #include <memory>
 #include <vector>
 
+#include "planner/capacity/kept_weights.h"
 #include "planner/capacity/memory_plan.h"
 #include "planner/report/report.h"
 #include "sim/strategy/run_input.h"
 #include "sim/strategy/weight_loader.h"
 
 namespace tidemark {
-
-// What of one unit is not kept.
-struct ColdPart {
-  int64_t neurons = 0;
-  int64_t kept = 0;
-  int64_t read = 0;           // by one token
-  std::vector<Bytes> rows{};  // of one neuron, matrix by matrix
-  Bytes neuron() const;
-};
 
 // The plan's units without what is not kept, then two for each layer with a feed-forward: what one
 // token reads of it, and all of it.

@@ -1,5 +1,8 @@
 #include "sim/sweep/evaluate.h"
 
+#include <utility>
+
+#include "planner/report/run_notes.h"
 #include "sim/strategy/simulate.h"
 #include "sim/sweep/scenario_id.h"
 
@@ -19,6 +22,9 @@ void set_results(std::vector<SweepCell>& cells, const Scenario& scenario) {
   const Result<MemoryPlan> plan = plan_scenario(scenario);
   if (!plan) return set_failed(cells, plan.diagnostics());
   set_plan(cells, make_plan_report(scenario, *plan));
+  if (std::string keys = not_planned(scenario); !keys.empty()) {
+    set_cell(cells, "not_planned", std::move(keys));
+  }
   const Result<SimResult> result = simulate(scenario, *plan, {.curve = false});
   if (!result) return set_failed(cells, result.diagnostics());
   set_simulation(cells, result->report);

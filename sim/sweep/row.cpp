@@ -1,7 +1,6 @@
 #include "sim/sweep/row.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <tuple>
@@ -68,20 +67,6 @@ SweepCell read_per_token(const SimReport& report) {
   return is_known ? SweepCell(report.experts->read_per_token->count()) : SweepCell();
 }
 
-// Settings that change the run and not the plan, whose terms and verdict are of all weights in one
-// process.
-SweepCell not_planned(const SimReport& report) {
-  static constexpr std::array<std::string_view, 4> kKeys{"expert_cache", "hot_rows", "offload",
-                                                         "processes"};
-  std::string keys;
-  for (const Setting& setting : report.settings) {
-    const bool changes_nothing = setting.key == "processes" && setting.value == "1";
-    if (changes_nothing || std::ranges::find(kKeys, setting.key) == kKeys.end()) continue;
-    keys += (keys.empty() ? "" : ", ") + setting.key;
-  }
-  return keys.empty() ? SweepCell() : SweepCell(keys);
-}
-
 const std::vector<SimColumn>& simulation_columns() {
   using R = SimReport;
   static const std::vector<SimColumn> columns = {
@@ -107,7 +92,6 @@ const std::vector<SimColumn>& simulation_columns() {
          return r.energy ? SweepCell(r.energy->total()) : SweepCell();
        }},
       {"read_per_token_bytes", ColumnKind::kInteger, read_per_token},
-      {"not_planned", ColumnKind::kText, not_planned},
   };
   return columns;
 }
@@ -125,6 +109,7 @@ std::vector<SweepColumn> all_columns() {
   for (const SimColumn& column : simulation_columns()) {
     columns.push_back({std::string(column.name), column.kind});
   }
+  columns.push_back({"not_planned", ColumnKind::kText});
   columns.push_back({"tool_version", ColumnKind::kText});
   return columns;
 }

@@ -69,25 +69,26 @@ Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others i
 Rows       115,200 of 230,400 feed-forward neurons kept, 380 MiB of the others in storage;
            19.0 MiB read per token in 17,280 requests of up to 1.13 KiB
 
-# Ranges of counts and of sizes in a sweep, and a plan that counts all experts.
-$ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache "8-32*2,1 GiB-2 GiB*2" --quiet | sed -n '/^Note/,$p'
-Note       fits, total and slack are of a plan with all weights in one process; outcome and peak
-           are of the run, with expert_cache.
+# Ranges of counts and of sizes in a sweep. The plan is of full caches, which a short run does not need.
+$ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache "8-32*2,1 GiB-2 GiB*2" --quiet | sed -n '/fits/,$p'
+expert_cache  fits     total      slack  outcome        peak    TTFT  tok/s
+---------------------------------------------------------------------------
+8              yes   749 MiB  +1.82 GiB  completed   749 MiB  556 ms   10.4
+16             yes  1.11 GiB  +1.44 GiB  completed  1.11 GiB  556 ms   13.1
+32             yes  1.86 GiB   +706 MiB  completed  1.69 GiB  556 ms   26.7
+1 GiB          yes  1.36 GiB  +1.19 GiB  completed  1.35 GiB  556 ms   19.7
+2 GiB          yes  2.36 GiB   +198 MiB  completed  1.69 GiB  556 ms   26.7
 
-expert_cache  fits     total     slack  outcome        peak    TTFT  tok/s
---------------------------------------------------------------------------
-8               no  3.36 GiB  -834 MiB  completed   749 MiB  556 ms   10.4
-16              no  3.36 GiB  -834 MiB  completed  1.11 GiB  556 ms   13.1
-32              no  3.36 GiB  -834 MiB  completed  1.69 GiB  556 ms   26.7
-1 GiB           no  3.36 GiB  -834 MiB  completed  1.35 GiB  556 ms   19.7
-2 GiB           no  3.36 GiB  -834 MiB  completed  1.69 GiB  556 ms   26.7
+$ tidemark sweep --model minicpm-2b --quant int4 -c 512 --generate 2 --strategy mmap --processes 2 --quiet | grep -A 1 '^Note'
+Note       fits, total and slack are of a plan with all weights in one process; outcome and peak
+           are of the run, with processes.
 
 $ tidemark sweep --model minicpm-2b --quant int4 -c 512 --generate 2 --split 1-4*2 --quiet --format csv | cut -d, -f1 | wc -l
 4
 
 # Energy and what experts cost a token, in a sweep's rows and in a run's CSV.
 $ tidemark sweep --model olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --quiet --format jsonl | grep -o '"page_faults.*'
-"page_faults":0,"energy_total_uj":null,"read_per_token_bytes":192389120,"not_planned":"expert_cache","tool_version":"0.1.0"}
+"page_faults":0,"energy_total_uj":null,"read_per_token_bytes":192389120,"not_planned":null,"tool_version":"0.1.0"}
 
 $ tidemark simulate olmoe-1b-7b --quant int4 -c 512 --prompt 8 --generate 4 --expert-cache 16 --format csv | grep -o 'minor_faults.*\|,[0-9]*,,,,,,,,,16,.*'
 minor_faults,energy_total_uj,energy_compute_uj,energy_memory_uj,energy_storage_uj,energy_idle_uj,prefetch_begun,prefetch_late,prefetch_lost,experts_layers,experts_experts,experts_used,experts_expert_bytes,experts_slots,experts_capacity_bytes,experts_decode_hits,experts_decode_misses,experts_read_per_token_bytes,rows_neurons,rows_kept,rows_cold_bytes,rows_request_bytes,rows_requests_per_token,rows_read_per_token_bytes,processes,processes_own_bytes,processes_pss_bytes,processes_last_ttft_ns
@@ -131,8 +132,22 @@ error: --requests: is not simulated together with --split, --processes, --expert
 [exit 2]
 
 # What only a run knows, the plan says it leaves out; what a strategy does not use, the run says.
-$ tidemark plan olmoe-1b-7b --quant int4 --expert-cache 16 --device demo-3gb --budget 4GiB | tr -s ' \n' ' ' | grep -o 'simulate shows: expert_cache'
-simulate shows: expert_cache
+$ tidemark plan minicpm-2b --quant int4 --strategy mmap --processes 2 --device demo-3gb --budget 4GiB | tr -s ' \n' ' ' | grep -o 'simulate shows: processes'
+simulate shows: processes
+
+# Of experts and rows the plan counts those that are kept.
+$ tidemark plan olmoe-1b-7b --quant int4 --expert-cache 16 --device galaxy-s23 | grep -A 1 'weights  \|Weights'
+  weights          1,054,028,288  1005 MiB   63.5 %  largest; embedding 49.2 MiB, head 49.2 MiB
+  KV cache           536,870,912   512 MiB   32.4 %  4,096 tokens x 128 KiB
+--
+Note       Weights are what is kept, 1005 MiB with the experts' caches full; all of them are
+           3.24 GiB.
+$ tidemark plan minicpm-2b --quant int4 --hot-rows 0.5 --device galaxy-s23 | grep -A 1 'weights  \|Weights'
+  weights            976,555,138   931 MiB   38.6 %  embedding 135 MiB
+  KV cache         1,509,949,440  1.41 GiB   59.6 %  largest; 4,096 tokens x 360 KiB
+--
+Note       Weights are what is kept, 931 MiB with the cold rows of one layer at a time while a
+           prompt is read; all of them are 1.27 GiB.
 
 $ tidemark simulate minicpm-2b --quant int4 -c 512 --strategy mmap --initialise 1GB/s | grep 'ignores'
 Note       Strategy mmap has no such choices and ignores: initialise.

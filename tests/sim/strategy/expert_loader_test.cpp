@@ -71,6 +71,7 @@ TEST(ExpertLoaderTest, ADenseRestIsThereAndExpertsAreReadOneByOne) {
   EXPECT_EQ(report.bytes_read, dense + Bytes::of(kExpert) * report.cache_misses);
   EXPECT_EQ(report.stall.count(), report.bytes_read.count()) << "1 B/ns, nothing is hidden";
   EXPECT_EQ(report.curve.back().weights, dense + Bytes::of(kExpert * 2 * 3));
+  EXPECT_EQ(plan.breakdown.weights, dense + Bytes::of(kExpert * 2 * 3)) << "the caches are full";
   EXPECT_EQ(report.experts->read_per_token->count(), report.experts->misses * kExpert / 39);
   EXPECT_EQ(report.events[0].what, "progress");
   EXPECT_EQ(report.cache_policy, "lru");
@@ -137,6 +138,7 @@ TEST(ExpertLoaderLaws, CountsAreThoseOfTheCacheAlone) {
                                          .tokens = scenario.generate.count()});
     RC_ASSERT(report.cache_hits == alone.hits);
     RC_ASSERT(report.cache_misses == alone.misses);
+    RC_ASSERT(report.peak <= plan_of(scenario).breakdown.total());
   }));
 }
 
@@ -152,6 +154,7 @@ TEST(ExpertLoaderLaws, OneCacheForAllLayersStaysWithinItsSize) {
     for (const CurvePoint& point : report.curve) {
       RC_ASSERT(point.weights <= dense + scenario.residency.expert_bytes);
     }
+    RC_ASSERT(report.peak <= plan_of(scenario).breakdown.total());
     RC_ASSERT(report.stages.compute + report.stall == report.end);
   }));
 }

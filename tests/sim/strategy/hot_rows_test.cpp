@@ -84,8 +84,10 @@ TEST(HotRowsTest, APrefillReadsAllColdRows) {
   Scenario scenario = sparse(2, kQuarter);
   scenario.prompt = Tokens(100);
   const SimReport report = run(scenario).report;
+  const Bytes planned = plan_of(scenario).breakdown.total();
   scenario.residency.rows.reset();
   const SimReport dense = run(scenario).report;
+  EXPECT_EQ(planned - report.peak, plan_of(scenario).breakdown.total() - dense.peak);
   const int64_t cold = 2 * 9216;
   EXPECT_EQ(report.bytes_read,
             dense.bytes_read - Bytes::of(cold) + Bytes::of(2 * cold) + Bytes::of(4 * 2 * 960));
@@ -118,6 +120,7 @@ TEST(HotRowsLaws, MoreKeptReadsLessAndNothingIsLost) {
     RC_ASSERT(facts.read_per_token <= facts.cold);
     const SimReport report = run(scenario).report;
     RC_ASSERT(report.stages.compute + report.stall == report.end);
+    RC_ASSERT(report.peak <= plan.breakdown.total());
     scenario.residency.rows->kept_ppm = *rc::gen::inRange<int64_t>(rows.kept_ppm, 1'000'001);
     RC_ASSERT(run(scenario).report.bytes_read - report.bytes_read <= facts.cold);
     RC_ASSERT(*run(scenario).report.tpot <= *report.tpot);

@@ -81,14 +81,7 @@ TEST(SweepRowTest, ReportsFillTheirColumns) {
   EXPECT_EQ(cells[sweep_column("page_faults")], SweepCell(int64_t{4}));
   EXPECT_EQ(cells[sweep_column("energy_total_uj")], SweepCell(int64_t{12}));
   EXPECT_EQ(cells[sweep_column("read_per_token_bytes")], SweepCell(int64_t{9}));
-  simulation.settings = {{"model", "m", "flag"},
-                         {"processes", "1", "flag"},
-                         {"expert_cache", "16", "flag"},
-                         {"hot_rows", "0.5", "flag"}};
-  set_simulation(cells, simulation);
-  EXPECT_EQ(cells[sweep_column("not_planned")], SweepCell("expert_cache, hot_rows"));
   set_simulation(cells, SimReport{});
-  EXPECT_EQ(cells[sweep_column("not_planned")], SweepCell());
   EXPECT_EQ(cells[sweep_column("energy_total_uj")], SweepCell());
   EXPECT_EQ(cells[sweep_column("read_per_token_bytes")], SweepCell());
 }
