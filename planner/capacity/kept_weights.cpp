@@ -22,14 +22,14 @@ Bytes all_bytes(const std::vector<WeightUnit>& units) {
   return sum;
 }
 
-// Experts of the layer that the unit's first matrix of experts is of; 0 without one.
-int64_t experts_in(const WeightUnit& unit, const WeightsInventory& weights,
+// Of the layer that the unit's first matrix of experts is of; none without one.
+MoeSpec mixture_of(const WeightUnit& unit, const WeightsInventory& weights,
                    const TransformerSpec& spec) {
   for (const WeightId id : unit.tensors) {
     const WeightTensor& tensor = weights.tensors.at(id.index());
-    if (is_expert(tensor)) return spec.layers.at(static_cast<size_t>(tensor.layer)).moe.n_expert;
+    if (is_expert(tensor)) return spec.layers.at(static_cast<size_t>(tensor.layer)).moe;
   }
-  return 0;
+  return {};
 }
 
 Bytes with_experts_cached(const Scenario& scenario, const TransformerSpec& spec,
@@ -37,15 +37,18 @@ Bytes with_experts_cached(const Scenario& scenario, const TransformerSpec& spec,
   const ResidencyChoices& choices = scenario.residency;
   Bytes experts;
   Bytes slots;
+  Bytes least;  // of one cache for all layers
   for (const WeightUnit& unit : units) {
-    const int64_t count = experts_in(unit, weights, spec);
-    if (count == 0) continue;
-    const Bytes each = expert_bytes(unit, weights) / count;
-    experts += each * count;
-    slots += each * std::min(choices.expert_slots, count);
+    const MoeSpec mixture = mixture_of(unit, weights, spec);
+    if (mixture.n_expert == 0) continue;
+    const int64_t used = std::min(mixture.n_expert_used, mixture.n_expert);
+    const Bytes each = expert_bytes(unit, weights) / mixture.n_expert;
+    experts += each * mixture.n_expert;
+    slots += each * std::clamp(choices.expert_slots, used, mixture.n_expert);
+    least = std::max(least, each * used);
   }
-  const Bytes kept = choices.expert_slots > 0 ? slots : std::min(choices.expert_bytes, experts);
-  return all_bytes(units) - experts + kept;
+  const Bytes cache = std::min(std::max(choices.expert_bytes, least), experts);
+  return all_bytes(units) - experts + (choices.expert_slots > 0 ? slots : cache);
 }
 
 Bytes with_rows_kept(const Scenario& scenario, const TransformerSpec& spec,

@@ -39,7 +39,8 @@ ColdPart cold_part(const WeightUnit& unit, const WeightsInventory& weights,
 // Does a plan count a part of the weights? By our own arena, held resident.
 bool keeps_in_part(const Scenario& scenario);
 
-// Most of them at once, when all caches are full; all units' bytes where nothing comes and goes.
+// Most of them at once, when all caches are full; all units' bytes where nothing comes and goes. A
+// cache holds the experts that a token uses at least.
 Bytes kept_weight_bytes(const Scenario& scenario, const std::vector<WeightUnit>& units,
                         const WeightsInventory& weights);
 

@@ -54,6 +54,14 @@ TEST_F(KeptWeightsTest, RowsOfTheHeader) {
   EXPECT_EQ(kept(dense, {.rows = HotRows{.kept_ppm = 500'000}}), Bytes::of(180));
 }
 
+// 10 + 20 + 3 x 20, of slots and of bytes alike.
+TEST_F(KeptWeightsTest, WhatATokenUsesAtLeast) {
+  add_layer(0, WeightRole::kExpertUp, WeightRole::kExpertDown, 40);
+  const LayerSpec mixture{.moe = {.n_expert = 4, .n_expert_used = 3}};
+  EXPECT_EQ(kept(mixture, {.expert_slots = 1}), Bytes::of(90));
+  EXPECT_EQ(kept(mixture, {.expert_bytes = Bytes::of(1)}), Bytes::of(90));
+}
+
 // More slots than experts, more bytes than they have, and a strategy that moves whole units: all.
 TEST_F(KeptWeightsTest, NoMoreThanThereIs) {
   add_layer(0, WeightRole::kExpertUp, WeightRole::kExpertDown, 40);
