@@ -63,7 +63,7 @@ error: calibrate: cannot use nowhere: No such file or directory
 # An interrupt leaves nothing behind.
 
 $ mkdir scratch
-$ timeout --preserve-status --signal INT 1 tidemark calibrate --scratch scratch --size "512 MiB" --quiet
+$ timeout --foreground --preserve-status --signal INT 1 tidemark calibrate --scratch scratch --size "512 MiB" --quiet
 [exit 130]
 $ ls -A scratch
 

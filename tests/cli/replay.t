@@ -86,7 +86,8 @@ $ grep -c pass$ warm.txt
 1
 
 # An interrupt while runs are timed leaves what was measured before; the times are of the runs that were finished.
-$ timeout --preserve-status --signal INT 3 tidemark replay $SOURCE/tests/cli/tiny.yaml -c 2048 --prompt 256 --generate 2 --device galaxy-s23 --compare-time --time-runs 1000 > finished.txt
+# In the foreground, as it would signal its group too, and the second signal ends a program at once.
+$ timeout --foreground --preserve-status --signal INT 3 tidemark replay $SOURCE/tests/cli/tiny.yaml -c 2048 --prompt 256 --generate 2 --device galaxy-s23 --compare-time --time-runs 1000 > finished.txt
 interrupted; times are of the timed runs that were finished; the scratch files are gone
 [exit 130]
 $ grep -c 'match .* pass$' finished.txt
@@ -163,7 +164,7 @@ error: --shift-offset: is empty
   hint: see `tidemark --help` or `tidemark VERB --help`
 [exit 2]
 $ mkdir scratch
-$ TMPDIR=scratch timeout --preserve-status --signal INT 1 tidemark replay minicpm-2b --model-scale 0.25 --generate 200 --quiet
+$ TMPDIR=scratch timeout --foreground --preserve-status --signal INT 1 tidemark replay minicpm-2b --model-scale 0.25 --generate 200 --quiet
 [exit 130]
 $ ls -A scratch
 
