@@ -14,6 +14,7 @@
 
 #include "interrupt.h"
 #include "planner/base/files.h"
+#include "planner/report/layout.h"
 #include "sim/sweep/export.h"
 #include "sim/sweep/run.h"
 #include "sim/sweep/sweep_file.h"
@@ -114,8 +115,9 @@ Result<Store> open_store(const std::string& file) {
 }
 
 void print_summary(const SweepSummary& summary, double seconds) {
-  talk("{} scenario{}: {} computed, {} already there, {} failed, {:.1f} s\n", summary.total,
-       summary.total == 1 ? "" : "s", summary.computed, summary.present, summary.failed, seconds);
+  talk("{}: {} computed, {} already there, {} failed, {:.1f} s\n",
+       counted(summary.total, "scenario"), summary.computed, summary.present, summary.failed,
+       seconds);
   if (!summary.stopped) return;
   const int64_t left = summary.total - summary.computed - summary.present;
   talk("interrupted with {} to go; run it again to compute the rest\n", left);

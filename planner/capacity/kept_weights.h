@@ -7,7 +7,7 @@
 //     50 B in all         10 + 2 x 20 + 50       = 100 B
 //   2 layers of 100 B, of which 60 B are 6 neurons, half of them hot:
 //     10 + 2 x 70, and while a prompt is in one layer that layer's other 30 B: 180 B
-//   Checked by KeptWeightsTest.WorkedInTheHeader.
+//   Checked by KeptWeightsTest.WorkedInTheHeader and RowsOfTheHeader.
 #pragma once
 
 #include <vector>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "planner/base/units.h"
 #include "planner/report/escape.h"
 
 namespace tidemark {
@@ -118,6 +119,12 @@ int display_width(std::string_view text) {
   int width = 0;
   for (const char32_t c : code_points(text)) width += width_of(c);
   return width;
+}
+
+std::string counted(int64_t count, std::string_view one, std::string_view more) {
+  const std::string number = format_count(count) + " ";
+  if (count == 1) return number + std::string(one);
+  return more.empty() ? number + std::string(one) + "s" : number + std::string(more);
 }
 
 std::string shortened(std::string_view text, int width) {

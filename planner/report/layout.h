@@ -2,6 +2,7 @@
 // line up even when a name holds characters that are two columns wide.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ int display_width(std::string_view text);
 
 // `text` cut to at most `width` columns, the last of them "..." when something was cut.
 std::string shortened(std::string_view text, int width);
+
+// "1 token", "2,048 tokens"; `more` where it is not `one` and an s.
+std::string counted(int64_t count, std::string_view one, std::string_view more = {});
 
 // Lines of at most `width` columns; an item is never broken, so a longer one has a line of its own.
 std::vector<std::string> wrap_items(const std::vector<std::string>& items, int width);

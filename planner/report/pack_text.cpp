@@ -110,12 +110,9 @@ std::string conflict_text(const PackConflict& conflict) {
 std::string counts_line(const PackReport& report) {
   std::string line = fmt::format("{}, {} if each stood apart", format_count(report.buffers),
                                  format_bytes_exact(report.no_reuse));
-  const auto counted = [](int64_t count, std::string_view what) {
-    return fmt::format("; {} {}{}", format_count(count), what, count == 1 ? "" : "s");
-  };
-  if (report.groups > 0) line += counted(report.groups, "group");
+  if (report.groups > 0) line += "; " + counted(report.groups, "group");
   if (report.apart > 0) {
-    line += counted(report.apart, "pair") + " kept apart";
+    line += "; " + counted(report.apart, "pair") + " kept apart";
     if (report.bank > Bytes::of(1)) line += " in banks of " + format_bytes(report.bank);
   }
   return line;

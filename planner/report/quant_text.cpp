@@ -188,10 +188,6 @@ std::vector<Group> misfits(const QuantReport& report) {
   return groups;
 }
 
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string scales_text(const QuantReport& report) {
   if (report.granularity.empty()) return "scales as their names say";
   const std::string zero = report.asymmetric ? ", with a zero point" : ", symmetric";
@@ -209,25 +205,24 @@ std::string integers_text(const QuantReport& report) {
 
 std::string facts(const QuantReport& report) {
   std::string out = fmt::format("Quantization of {}\n\n", one_line(report.file));
-  out +=
-      paragraph("Source", fmt::format("{}, {}, {}", report.file_format,
-                                      counted(report.tensors.size() + report.kept.size(), "tensor"),
-                                      format_bytes_exact(report.stored)));
+  out += paragraph(
+      "Source", fmt::format("{}, {}, {}", report.file_format,
+                            counted(std::ssize(report.tensors) + std::ssize(report.kept), "tensor"),
+                            format_bytes_exact(report.stored)));
   if (report.left_out > 0) {
-    out +=
-        paragraph("Left out", fmt::format("{} by --tensors, counted nowhere",
-                                          counted(static_cast<size_t>(report.left_out), "tensor")));
+    out += paragraph("Left out", fmt::format("{} by --tensors, counted nowhere",
+                                             counted(report.left_out, "tensor")));
   }
   if (!report.range.empty()) out += paragraph("Integers", integers_text(report));
   for (const Group& group : kept_groups(report)) {
-    out += paragraph("Kept",
-                     fmt::format("{} as stored, {} ({}): {}", counted(group.names.size(), "tensor"),
-                                 format_bytes(group.bytes), group.what, names_of(group)));
+    out += paragraph(
+        "Kept", fmt::format("{} as stored, {} ({}): {}", counted(std::ssize(group.names), "tensor"),
+                            format_bytes(group.bytes), group.what, names_of(group)));
   }
   for (const Group& group : misfits(report)) {
-    out += paragraph("Misfit",
-                     fmt::format("{} as stored in {}: {}", counted(group.names.size(), "tensor"),
-                                 group.what, names_of(group)));
+    out += paragraph(
+        "Misfit", fmt::format("{} as stored in {}: {}", counted(std::ssize(group.names), "tensor"),
+                              group.what, names_of(group)));
   }
   for (const std::string& note : report.notes) out += paragraph("Note", one_line(note));
   return out;

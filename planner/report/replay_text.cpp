@@ -5,6 +5,7 @@
 
 #include "planner/base/units.h"
 #include "planner/report/escape.h"
+#include "planner/report/layout.h"
 #include "planner/report/replay_labels.h"
 #include "planner/report/replay_report.h"
 #include "planner/report/sections.h"
@@ -102,10 +103,6 @@ std::string describe_end(const ReplayReport& report) {
   return text + ".";
 }
 
-std::string counted(int64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? one : more);
-}
-
 // What went wrong, in words; empty for a replay that passed.
 std::vector<std::string> failures(const ReplayReport& report) {
   std::vector<std::string> lines;
@@ -133,9 +130,9 @@ std::vector<std::string> failures(const ReplayReport& report) {
   if (report.predicted_cache && report.measured_cache != report.predicted_cache) {
     const CacheCounts measured = report.measured_cache.value_or(CacheCounts{});
     lines.push_back(fmt::format(
-        "the block cache had {} and {}; {} and {} were predicted.",
-        counted(measured.hits, "hit", "hits"), counted(measured.misses, "miss", "misses"),
-        format_count(report.predicted_cache->hits), format_count(report.predicted_cache->misses)));
+        "the block cache had {} and {}; {} and {} were predicted.", counted(measured.hits, "hit"),
+        counted(measured.misses, "miss", "misses"), format_count(report.predicted_cache->hits),
+        format_count(report.predicted_cache->misses)));
   }
   return lines;
 }
@@ -145,12 +142,11 @@ std::string run_lines(std::span<const ReplayReport> reports, const Keys& keys) {
   std::string out;
   for (const ReplayReport& report : reports) {
     if (!report.measured_cache) continue;
-    out += paragraph(
-        "Cache",
-        fmt::format("{} ({}): {}, {}, {}.", row_name(report, keys), one_line(report.cache_policy),
-                    counted(report.measured_cache->hits, "hit", "hits"),
-                    counted(report.measured_cache->misses, "miss", "misses"),
-                    counted(report.measured_cache->evictions, "eviction", "evictions")));
+    out += paragraph("Cache", fmt::format("{} ({}): {}, {}, {}.", row_name(report, keys),
+                                          one_line(report.cache_policy),
+                                          counted(report.measured_cache->hits, "hit"),
+                                          counted(report.measured_cache->misses, "miss", "misses"),
+                                          counted(report.measured_cache->evictions, "eviction")));
   }
   const auto limited = std::find_if(reports.begin(), reports.end(),
                                     [](const ReplayReport& report) { return !!report.limit; });

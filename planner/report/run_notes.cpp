@@ -86,8 +86,7 @@ std::string reused_note(const Scenario& scenario) {
   if (reused >= fresh) return "";
   return fmt::format(
       "The device states that memory given back before comes at {} (reused_memory), slower than "
-      "new "
-      "memory, {} (fresh_memory); the run believes it.",
+      "new memory, {} (fresh_memory); the run believes it.",
       format_bandwidth(reused), format_bandwidth(fresh));
 }
 
@@ -102,8 +101,7 @@ std::string warm_note(const Scenario& scenario, const MemoryPlan& plan) {
   if (file <= memory - std::min(run, memory)) return "";
   return fmt::format(
       "The page cache is taken to hold the whole weight file, {}, which does not fit in {} of "
-      "memory "
-      "beside the run's own {}: reads from storage would be slower.",
+      "memory beside the run's own {}: reads from storage would be slower.",
       format_bytes(file), format_bytes(memory), format_bytes(run));
 }
 

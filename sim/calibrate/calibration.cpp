@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "planner/base/units.h"
+#include "planner/report/layout.h"
 #include "sim/calibrate/fit.h"
 
 namespace tidemark {
@@ -124,11 +125,6 @@ class Taker {
 
   Calibration& result_;
 };
-
-// "1 token", "16 tokens".
-std::string counted(int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string too_wide(const std::string& what, const Spread& spread) {
   return fmt::format("{}: the middle half of {} repeats spans {:.0f} % of the median", what,

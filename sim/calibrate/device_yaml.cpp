@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "planner/base/units.h"
+#include "planner/report/layout.h"
 
 namespace tidemark {
 namespace {
@@ -117,7 +118,7 @@ class Writer {
     for (const ThreadFigure& each : calibration_.by_threads) {
       if (each.what != what) continue;
       out_ +=
-          fmt::format("#   {} thread{}: {}, {}\n", each.threads, each.threads == 1 ? "" : "s",
+          fmt::format("#   {}: {}, {}\n", counted(each.threads, "thread"),
                       short_text(each.figure.spread.mean, each.figure.unit), comment(each.figure));
     }
   }

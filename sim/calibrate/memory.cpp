@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "planner/report/layout.h"
 #include "sim/replay/mapped_weights.h"
 #include "sim/replay/mapping.h"
 #include "sim/replay/resident.h"
@@ -214,9 +215,9 @@ const Probe& add_bandwidth_probe(Rounds& rounds, std::span<const std::byte> buff
     sums[0] = first;
   };
   const auto read = static_cast<int64_t>(part * sizeof(uint64_t)) * threads;
-  return rounds.add(
-      fmt::format("memory, {} thread{}", threads, threads == 1 ? "" : "s"),
-      [&rounds, read, read_all] { return ns_a_byte(Bytes::of(read), rounds.ns_of(read_all)); });
+  return rounds.add("memory, " + counted(threads, "thread"), [&rounds, read, read_all] {
+    return ns_a_byte(Bytes::of(read), rounds.ns_of(read_all));
+  });
 }
 
 }  // namespace tidemark

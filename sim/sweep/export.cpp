@@ -120,9 +120,8 @@ std::string note_paragraph(const SummaryTable& table) {
 std::string table_head(const SummaryTable& table, int64_t rows, TextStyle style) {
   int width = -2;
   for (const int column : table.widths) width += column + 2;
-  return fmt::format("Sweep of {} scenario{}\n\n", rows, rows == 1 ? "" : "s") +
-         fixed_paragraph(table) + note_paragraph(table) +
-         table_line(table, head_cells(table), style) +
+  return "Sweep of " + counted(rows, "scenario") + "\n\n" + fixed_paragraph(table) +
+         note_paragraph(table) + table_line(table, head_cells(table), style) +
          std::string(static_cast<size_t>(std::max(width, 1)), '-') + "\n";
 }
 

@@ -80,27 +80,19 @@ int32_t sum_of(std::span<const int8_t> values) {
 }
 
 // Fills four rows of [O] and says where they are.
-ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, int64_t columns,
-                         std::span<int32_t> table) {
+ChannelStep table_step(const Filters& filters, const AffineLayer& layer, int64_t columns,
+                       std::span<int32_t> table) {
   const auto outputs = std::ssize(table) / kConvTableRows;
   const auto corrections = row_of(table, 0, outputs);
-  const auto biases = row_of(table, 1, outputs);
-  const auto multipliers = row_of(table, 2, outputs);
-  const auto shifts = row_of(table, 3, outputs);
   for (int64_t o = 0; o < outputs; ++o) {
-    const ChannelOutput channel = channel_output(filters, layer, o);
-    const auto at = static_cast<size_t>(o);
-    corrections[at] = layer.in.zero_point * sum_of(row_of(filters.values, o, columns));
-    biases[at] = channel.bias;
-    multipliers[at] = channel.factor.multiplier;
-    shifts[at] = channel.factor.shift;
+    corrections[static_cast<size_t>(o)] =
+        layer.in.zero_point * sum_of(row_of(filters.values, o, columns));
   }
-  return {.corrections = corrections.data(),
-          .biases = biases.data(),
-          .multipliers = multipliers.data(),
-          .shifts = shifts.data(),
-          .zero_point = layer.out.zero_point,
-          .range = layer.range};
+  return channel_step(filters, layer, 0,
+                      {.corrections = corrections,
+                       .biases = row_of(table, 1, outputs),
+                       .multipliers = row_of(table, 2, outputs),
+                       .shifts = row_of(table, 3, outputs)});
 }
 
 }  // namespace
@@ -138,7 +130,7 @@ void conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filt
   check_shape(out.size(), {shape.batch, shape.height, shape.width, outputs},
               "out is [N, OH, OW, O]");
   const auto table = scratch.sums.first(static_cast<size_t>(kConvTableRows * outputs));
-  const ChannelStep step = channel_step(filters, settings.layer, columns, table);
+  const ChannelStep step = table_step(filters, settings.layer, columns, table);
   const WeightRows weights{.bytes = std::as_bytes(filters.values),
                            .rows = outputs,
                            .columns = columns,

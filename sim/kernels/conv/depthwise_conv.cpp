@@ -103,30 +103,6 @@ Layout layout_of(const ImageShape& in, std::span<const int8_t> x, const Filters&
           .multiplier = outputs / in.channels};
 }
 
-// Output channels [first, first + count).
-struct Channels {
-  int64_t first = 0;
-  int64_t count = 0;
-};
-
-ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, Channels channels,
-                         std::array<Sums, 4>& table) {
-  auto& [corrections, biases, multipliers, shifts] = table;
-  for (int64_t c = 0; c < channels.count; ++c) {
-    const ChannelOutput channel = channel_output(filters, layer, channels.first + c);
-    const auto at = static_cast<size_t>(c);
-    biases[at] = channel.bias;
-    multipliers[at] = channel.factor.multiplier;
-    shifts[at] = channel.factor.shift;
-  }
-  return {.corrections = corrections.data(),
-          .biases = biases.data(),
-          .multipliers = multipliers.data(),
-          .shifts = shifts.data(),
-          .zero_point = layer.out.zero_point,
-          .range = layer.range};
-}
-
 }  // namespace
 
 void depthwise_conv2d(const ImageShape& in, std::span<const int8_t> x, const Filters& filters,
@@ -137,7 +113,12 @@ void depthwise_conv2d(const ImageShape& in, std::span<const int8_t> x, const Fil
   const int64_t area = layout.grid.y.out * layout.grid.x.out;
   for (int64_t first = 0; first < layout.outputs; first += kChannelTile) {
     const int64_t count = std::min(kChannelTile, layout.outputs - first);
-    const ChannelStep step = channel_step(filters, settings.layer, {first, count}, table);
+    const auto width = static_cast<size_t>(count);
+    const ChannelStep step = channel_step(filters, settings.layer, first,
+                                          {.corrections = table[0],
+                                           .biases = std::span(table[1]).first(width),
+                                           .multipliers = std::span(table[2]).first(width),
+                                           .shifts = std::span(table[3]).first(width)});
     for_each_part(in.batch * area, kPixelsAtATime, settings.threads, [&](int64_t from, int64_t n) {
       for (int64_t p = from; p < from + n; ++p) {
         const Tile tile{.image = p / area,

@@ -16,6 +16,22 @@ ChannelOutput channel_output(const Filters& filters, const AffineLayer& layer, i
           .range = layer.range};
 }
 
+ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, int64_t first,
+                         const ChannelRows& rows) {
+  for (size_t at = 0; at < rows.biases.size(); ++at) {
+    const ChannelOutput channel = channel_output(filters, layer, first + static_cast<int64_t>(at));
+    rows.biases[at] = channel.bias;
+    rows.multipliers[at] = channel.factor.multiplier;
+    rows.shifts[at] = channel.factor.shift;
+  }
+  return {.corrections = rows.corrections.data(),
+          .biases = rows.biases.data(),
+          .multipliers = rows.multipliers.data(),
+          .shifts = rows.shifts.data(),
+          .zero_point = layer.out.zero_point,
+          .range = layer.range};
+}
+
 void check_filters(const Filters& filters, const AffineLayer& layer, int64_t channels) {
   check_affine(layer.in);
   check_affine(layer.out);

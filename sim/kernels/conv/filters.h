@@ -20,6 +20,7 @@
 
 #include "sim/kernels/affine.h"
 #include "sim/kernels/requantize.h"
+#include "sim/kernels/scale_loops.h"
 
 namespace tidemark {
 
@@ -53,6 +54,17 @@ struct ChannelOutput {
 };
 
 ChannelOutput channel_output(const Filters& filters, const AffineLayer& layer, int64_t channel);
+
+// What channels [first, first + biases.size()) do to their sums, as a step over rows of so many:
+// `corrections` are the caller's, the others are filled.
+struct ChannelRows {
+  std::span<const int32_t> corrections{};
+  std::span<int32_t> biases{};
+  std::span<int32_t> multipliers{};
+  std::span<int32_t> shifts{};
+};
+ChannelStep channel_step(const Filters& filters, const AffineLayer& layer, int64_t first,
+                         const ChannelRows& rows);
 
 // CHECKs counts of scales and biases against `channels`, and the layer's parameters.
 void check_filters(const Filters& filters, const AffineLayer& layer, int64_t channels);
