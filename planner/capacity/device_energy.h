@@ -1,8 +1,7 @@
 // What a device draws, where figures for it are known, and what that makes of a run.
 //
-//   compute  = operations x energy of one, by type (the types of compute_rate.h; of a type without
-//   a
-//              row: none) + `computing` watts while ops run
+//   compute  = operations x energy of one, by type (the types of compute_rate.h; of a type that
+//              has no row: none) + `computing` watts while ops run
 //   memory   = bytes moved by ops x energy of a byte
 //   storage  = bytes read from it x energy of a byte; what a page cache served is not
 //   idle     = `idle` watts from the start of the run to its end
