@@ -44,7 +44,7 @@ OpRate fit_product(const TimedSize& large, const TimedSize& fewer_operations,
   const double slope =
       (large.ns - fewer_operations.ns) / (large.operations - fewer_operations.operations);
   const double operation = std::clamp(slope, most / 10.0, most);
-  const double rest = large.ns - operation * large.operations;
+  const double rest = std::max(0.0, large.ns - operation * large.operations);  // rounding
   const double rest_of_fewer =
       std::clamp(fewer_outputs.ns - operation * fewer_outputs.operations, 0.0, rest);
   const double output = (rest - rest_of_fewer) / (large.outputs - fewer_outputs.outputs);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import build_rule
 import include_rules
+import laws
 import project_files
 import sizes
 import words
@@ -155,6 +156,18 @@ TEST(Suite, Name) {
         self.assertEqual(
             sizes.functions(text), [(6, 2, "S"), (10, 1, "get"), (20, 5, "TEST(Suite, Name)")]
         )
+
+
+class Laws(Tree):
+    def test_a_dropped_answer_is_found(self):
+        self.write("a_test.cpp", 'TEST(A, B) {\n  rc::check("law", [] { RC_ASSERT(false); });\n}\n')
+        found = laws.check(self.root)
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("a_test.cpp:2: "))
+
+    def test_an_answer_in_use_passes(self):
+        self.write("a_test.cpp", "EXPECT_TRUE(rc::check([] {}));\nconst bool held =\n    rc::check([] {});\n")
+        self.assertEqual(laws.check(self.root), [])
 
 
 class Words(Tree):

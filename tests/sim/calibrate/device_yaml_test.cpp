@@ -130,7 +130,7 @@ TEST(DeviceYamlTest, ExactTexts) {
 }
 
 TEST(DeviceYamlTest, EveryQuantityIsReadBackAsItself) {
-  rc::check("exact texts are exact", [] {
+  EXPECT_TRUE(rc::check("exact texts are exact", [] {
     const int64_t value = *rc::gen::inRange<int64_t>(1, int64_t{1} << 53);
     RC_ASSERT(std::get<Bytes>(parse_bytes(exact_text(Bytes::of(value)))) == Bytes::of(value));
     RC_ASSERT(std::get<BytesPerSecond>(parse_bandwidth(exact_text(BytesPerSecond::of(value)))) ==
@@ -139,7 +139,7 @@ TEST(DeviceYamlTest, EveryQuantityIsReadBackAsItself) {
               OpsPerSecond::of(value));
     RC_ASSERT(std::get<Duration>(parse_duration(exact_text(Duration::ns(value)))) ==
               Duration::ns(value));
-  });
+  }));
 }
 
 TEST(DeviceYamlTest, AListingHasARowForEachNumber) {

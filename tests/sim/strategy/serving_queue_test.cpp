@@ -214,7 +214,7 @@ std::string text_of(const std::vector<ServedTokens>& parts) {
 }
 
 TEST(ServingQueueTest, ComputesWhatTheNaiveOneComputes) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const std::vector<Request> requests = any_requests(false);
     const int64_t block = number(1, 8);
     const int64_t least = (longest(requests) + block - 1) / block;
@@ -231,13 +231,13 @@ TEST(ServingQueueTest, ComputesWhatTheNaiveOneComputes) {
     }
     RC_ASSERT(naive.running.empty());
     RC_ASSERT(naive.waiting.empty());
-  });
+  }));
 }
 
 // Every request completes once; each makes its tokens; each cell is computed once, and once more
 // for each time it was lost; all blocks come back.
 TEST(ServingQueueTest, NothingIsLostOrMadeTwice) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const bool with_prefixes = number(0, 1) == 1;
     const std::vector<Request> requests = any_requests(with_prefixes);
     const int64_t block = number(1, 8);
@@ -273,12 +273,12 @@ TEST(ServingQueueTest, NothingIsLostOrMadeTwice) {
     if (!with_prefixes) RC_ASSERT(kept == cells);
     RC_ASSERT(queue.pool().use().free == blocks);
     RC_ASSERT(queue.pool().use().in_sequences == 0);
-  });
+  }));
 }
 
 // The same memory, contexts of whole blocks: blocks take in all whom whole contexts take in.
 TEST(ServingQueueTest, WholeContextsNeverAdmitMoreThanBlocks) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const std::vector<Request> requests = any_requests(true);
     const int64_t block = number(1, 8);
     const int64_t context = (longest(requests) + block - 1) / block * block;
@@ -302,7 +302,7 @@ TEST(ServingQueueTest, WholeContextsNeverAdmitMoreThanBlocks) {
       in_whole.finish_decode();
     }
     RC_ASSERT(in_whole.counts().preemptions == 0);
-  });
+  }));
 }
 
 }  // namespace

@@ -313,7 +313,7 @@ TEST(LlamaOffloadTest, DevicesWithoutAShare) {
 TEST(LlamaOffloadTest, WeightsArePlacedOnce) {
   const MeasuredModel moe = restated_model("qwen3-30b-a3b", "Q4_K_M");
   const MeasuredModel tied = restated_model("llama-3.2-1b", "Q4_K_M");
-  rc::check([&] {
+  EXPECT_TRUE(rc::check([&] {
     const MeasuredModel& measured = *rc::gen::arbitrary<bool>() ? moe : tied;
     const auto n_devices = *rc::gen::inRange<size_t>(1, 4);
     LlamaOffload offload{.n_gpu_layers = *rc::gen::inRange<int64_t>(0, 60),
@@ -348,7 +348,7 @@ TEST(LlamaOffloadTest, WeightsArePlacedOnce) {
     const Bytes before = placed.devices.back().model;
     offload.n_cpu_moe += 5;
     RC_ASSERT(made().devices.back().model >= before);
-  });
+  }));
 }
 
 TEST(LlamaOffloadTest, RejectedSettings) {
