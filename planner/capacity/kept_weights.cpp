@@ -66,9 +66,7 @@ Bytes with_rows_kept(const Scenario& scenario, const TransformerSpec& spec,
 }  // namespace
 
 bool is_expert(const WeightTensor& tensor) {
-  return tensor.stack < 0 && tensor.layer >= 0 &&
-         (tensor.role == WeightRole::kExpertGate || tensor.role == WeightRole::kExpertUp ||
-          tensor.role == WeightRole::kExpertDown);
+  return tensor.stack < 0 && tensor.layer >= 0 && is_expert(tensor.role);
 }
 
 Bytes expert_bytes(const WeightUnit& unit, const WeightsInventory& weights) {

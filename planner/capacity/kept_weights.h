@@ -17,7 +17,7 @@
 
 namespace tidemark {
 
-// Is it a matrix, or a bias, of all experts of a layer?
+// Is it a matrix, or a bias, of all experts of a layer of the main stack?
 bool is_expert(const WeightTensor& tensor);
 
 // Of all experts of the unit.

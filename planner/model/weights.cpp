@@ -95,11 +95,6 @@ std::vector<WeightTensor> tensors_of(const TransformerSpec& spec) {
   return tensors;
 }
 
-bool is_expert(WeightRole role) {
-  return role == WeightRole::kExpertGate || role == WeightRole::kExpertUp ||
-         role == WeightRole::kExpertDown;
-}
-
 // Parameters of an expert tensor that one token leaves alone.
 int64_t idle_parameters(const TransformerSpec& spec, const WeightTensor& tensor) {
   if (!is_expert(tensor.role) || tensor.layer < 0) return 0;
@@ -111,6 +106,11 @@ int64_t idle_parameters(const TransformerSpec& spec, const WeightTensor& tensor)
 }
 
 }  // namespace
+
+bool is_expert(WeightRole role) {
+  return role == WeightRole::kExpertGate || role == WeightRole::kExpertUp ||
+         role == WeightRole::kExpertDown;
+}
 
 int64_t WeightTensor::elements() const {
   return role == WeightRole::kPlain ? 0 : checked_mul(checked_mul(columns, rows), count);

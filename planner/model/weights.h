@@ -76,6 +76,9 @@ enum class WeightRole {
   kPlain
 };
 
+// Is it of all experts of a layer side by side? (Not the router, not a shared expert.)
+bool is_expert(WeightRole role);
+
 struct WeightTensor {
   std::string name{};  // "blk.0.attn_q.weight"
   WeightRole role = WeightRole::kPlain;

@@ -19,11 +19,6 @@ bool has_kernel(DType type, LlamaRepack repack) {
   return repack == LlamaRepack::kArm && std::ranges::find(kArmToo, type) != kArmToo.end();
 }
 
-bool is_experts(WeightRole role) {
-  return role == WeightRole::kExpertGate || role == WeightRole::kExpertUp ||
-         role == WeightRole::kExpertDown;
-}
-
 bool is_looked_up(WeightRole role) {
   return role == WeightRole::kTokenEmbedding || role == WeightRole::kPositionEmbedding ||
          role == WeightRole::kTokenTypes;
@@ -37,7 +32,7 @@ bool fits_kernel(const WeightTensor& tensor, LlamaRepack repack) {
 // (the absorbed matrices of latent attention).
 bool is_repacked(const WeightTensor& tensor, LlamaRepack repack) {
   if (is_looked_up(tensor.role) || !fits_kernel(tensor, repack)) return false;
-  return tensor.count == 1 || is_experts(tensor.role);
+  return tensor.count == 1 || is_expert(tensor.role);
 }
 
 bool is_in_tower(const ModelSpec& model, const WeightTensor& tensor) {
