@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "planner/base/check.h"
+#include "sim/kernels/rows.h"
 #include "sim/kernels/scale_loops.h"
 
 namespace tidemark {
@@ -39,6 +40,17 @@ void add_s8(std::span<const int8_t> a, std::span<const int8_t> b, BinaryScales s
                      .factor_b = quantize_multiplier(scales.b / common),
                      .output = {.factor = quantize_multiplier(real)}};
   add_rows(step, a.data(), b.data(), std::ssize(a), out.data());
+}
+
+void add_bias_s8(std::span<const int8_t> x, std::span<const std::byte> bias, Scales scales,
+                 std::span<int8_t> out) {
+  const size_t width = bias.size() / sizeof(float);
+  check(width > 0 && bias.size() % sizeof(float) == 0, "a bias is floats");
+  check(x.size() == out.size() && x.size() % width == 0, "rows as long as the bias");
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float real = static_cast<float>(x[i]) * scales.in + load_f32(bias, i % width);
+    out[i] = round_to_s8(real / scales.out);
+  }
 }
 
 }  // namespace tidemark

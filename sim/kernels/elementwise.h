@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -37,5 +38,12 @@ void multiply_s8(std::span<const int8_t> a, std::span<const int8_t> b, BinarySca
 //   AddTest.ByHand.
 void add_s8(std::span<const int8_t> a, std::span<const int8_t> b, BinaryScales scales,
             std::span<int8_t> out);
+
+// out [T, E] = clamp(round((x s_in + bias) / s_out)), ties away from zero; bias [E] f32 as stored,
+// at any address, the same for every row.
+//   x = {10, -3} at 0.5, bias {1.25, -0.25}, s_out 0.25: {6.25, -1.75} -> {25, -7}.  Checked by
+//   AddBiasTest.ByHand.
+void add_bias_s8(std::span<const int8_t> x, std::span<const std::byte> bias, Scales scales,
+                 std::span<int8_t> out);
 
 }  // namespace tidemark

@@ -70,6 +70,28 @@ void embedding_lookup(int64_t columns, std::span<const int32_t> ids,
   }
 }
 
+void float_lookup(int64_t columns, std::span<const int32_t> ids, std::span<const std::byte> table,
+                  float scale_out, std::span<int8_t> out) {
+  const int64_t row_bytes = columns * int64_t{sizeof(float)};
+  check(columns > 0 && std::ssize(table) % row_bytes == 0, "the table is whole rows");
+  check_shape(out.size(), {std::ssize(ids), columns}, "out is [T, K]");
+  for (size_t t = 0; t < ids.size(); ++t) {
+    check(ids[t] >= 0 && ids[t] < std::ssize(table) / row_bytes, "an id is a row of the table");
+    const auto row = row_of(table, ids[t], row_bytes);
+    const auto out_row = row_of(out, static_cast<int64_t>(t), columns);
+    for (size_t i = 0; i < out_row.size(); ++i) {
+      out_row[i] = round_to_s8(load_f32(row, i) / scale_out);
+    }
+  }
+}
+
+void add_to_rows(std::span<const std::byte> bias, std::span<float> x) {
+  if (bias.empty()) return;
+  const size_t width = bias.size() / sizeof(float);
+  check(x.size() % width == 0, "rows as long as the bias");
+  for (size_t i = 0; i < x.size(); ++i) x[i] += load_f32(bias, i % width);
+}
+
 void select_rows(int64_t columns, std::span<const int32_t> rows, std::span<const int8_t> x,
                  std::span<int8_t> out) {
   check(columns > 0 && std::ssize(x) % columns == 0, "x is whole rows");

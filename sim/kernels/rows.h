@@ -66,6 +66,14 @@ void quantize_s8(std::span<const float> values, float scale, std::span<int8_t> o
 void embedding_lookup(int64_t columns, std::span<const int32_t> ids,
                       std::span<const std::byte> table, float scale_out, std::span<int8_t> out);
 
+// The same of a table [V, K] of f32 as stored, at any address: round(value / scale_out), ties away
+// from zero.
+void float_lookup(int64_t columns, std::span<const int32_t> ids, std::span<const std::byte> table,
+                  float scale_out, std::span<int8_t> out);
+
+// Adds the bias [N] f32 as stored to each row of x [T, N]; an empty bias is zeros.
+void add_to_rows(std::span<const std::byte> bias, std::span<float> x);
+
 // out [O, K]: row rows[o] of x [T, K]. Out and x do not overlap.
 void select_rows(int64_t columns, std::span<const int32_t> rows, std::span<const int8_t> x,
                  std::span<int8_t> out);
