@@ -133,7 +133,7 @@ void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
       ->option_text("SIZE")
       ->check(stated());
   verb.add_option("--weights", command.weights,
-                  "The model's own .gguf or .safetensors, stored as int8 [made up from --seed]")
+                  "The model's own .gguf or .safetensors, stored as --quant says [made up from --seed]")
       ->option_text("FILE")
       ->check(stated());
   verb.add_option("--scratch", command.scratch, "Folder for the scratch files [TMPDIR]")

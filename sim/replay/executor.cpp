@@ -6,10 +6,12 @@
 #include "sim/kernels/attention/kv_rows.h"
 #include "sim/kernels/attention/plain_attention.h"
 #include "sim/kernels/attention/rope.h"
-#include "sim/kernels/matmul/matmul.h"
+#include "sim/kernels/matmul/block_embedding.h"
+#include "sim/kernels/matmul/block_weights.h"
 #include "sim/kernels/norm/rms_norm.h"
 #include "sim/kernels/rows.h"
 #include "sim/replay/value_ranges.h"
+#include "sim/replay/weight_format.h"
 
 namespace tidemark {
 namespace {
@@ -103,7 +105,9 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
 
 void Executor::embed(const Call& call) const {
   const auto ids = as<int32_t>(call.in(0));
-  embedding_lookup(model_.n_embd, ids, call.weight, scale(call.op.outputs[0]), call.out_s8());
+  block_embedding_lookup(row_format(inventory_.tensors.at(call.op.weights.front().index())),
+                         model_.n_embd, ids, call.weight, scale(call.op.outputs[0]),
+                         call.out_s8());
 }
 
 void Executor::norm(const Call& call) const {
@@ -119,9 +123,11 @@ void Executor::product(const Call& call) const {
   const TensorId in = call.op.inputs[0];
   const TensorId out = call.op.outputs[0];
   if (phase_.graph.tensor(out).kind == TensorKind::kOutput) {
-    matmul_f32(shape, call.in_s8(0), call.weight, scale(in), as<float>(call.out()));
+    block_matmul_f32(row_format(matrix), shape, call.in_s8(0), call.weight, scale(in),
+                     as<float>(call.out()));
   } else {
-    matmul_s8(shape, call.in_s8(0), call.weight, {scale(in), scale(out)}, call.out_s8());
+    block_matmul_s8(row_format(matrix), shape, call.in_s8(0), call.weight, {scale(in), scale(out)},
+                    call.out_s8());
   }
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -14,8 +13,8 @@
 
 #include "planner/base/checked.h"
 #include "planner/base/units.h"
-#include "sim/kernels/rows.h"
 #include "sim/quant/tensor_file.h"
+#include "sim/replay/weight_format.h"
 
 namespace tidemark {
 namespace {
@@ -52,7 +51,7 @@ class FileWeights : public WeightSource {
   void begin(const WeightTensor& tensor, WeightId id) override {
     note_tensor();
     tensor_ = &file_.tensors.at(places_.at(id.index()));
-    is_stored_ = tensor.dtype != DType::kF32;
+    stored_as_ = &tensor;
     row_ = 0;
     values_.resize(static_cast<size_t>(tensor.columns));
   }
@@ -63,8 +62,7 @@ class FileWeights : public WeightSource {
     }
     not_finite_ +=
         std::ranges::count_if(values_, [](float value) { return !std::isfinite(value); });
-    if (is_stored_) return quantize_row(values_, row);
-    std::memcpy(row.data(), values_.data(), row.size());
+    store_row(*stored_as_, values_, row);
   }
 
   void end() override {
@@ -100,7 +98,7 @@ class FileWeights : public WeightSource {
   std::filesystem::path path_{};
   RowReader reader_;
   const FileTensor* tensor_ = nullptr;
-  bool is_stored_ = false;
+  const WeightTensor* stored_as_ = nullptr;
   int64_t row_ = 0;
   std::vector<float> values_{};
   int64_t not_finite_ = 0;  // of the tensor being read

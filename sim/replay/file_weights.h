@@ -1,5 +1,7 @@
-// The weights of a model's own file: rows are read as floats and stored as int8. Names are GGUF's,
-// or those of a Hugging Face checkpoint of a dense decoder:
+// The weights of a model's own file: rows are read as floats and stored in the format that is
+// planned. A row that the file has in that very format comes out with the same bytes: a block's
+// largest value tells its scale. Names are GGUF's, or those of a Hugging Face checkpoint of a dense
+// decoder:
 //
 //   blk.3.attn_q.weight    model.layers.3.self_attn.q_proj.weight
 //   output_norm.weight     model.norm.weight

@@ -11,6 +11,7 @@
 #include "sim/replay/resident.h"
 #include "sim/replay/scratch_file.h"
 #include "sim/replay/weight_file.h"
+#include "sim/replay/weight_format.h"
 
 namespace tidemark {
 namespace {
@@ -33,15 +34,9 @@ class Checks {
   Diagnostics problems_{};
 };
 
-void check_types(const Scenario& scenario, Checks& checks) {
-  const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
-  Quantization quant = scenario.quant;
-  checks.require(quant.overrides.empty(), "--tensor-type",
-                 "the replay runs int8 weights, all of one type", "leave --tensor-type out");
-  quant.overrides.clear();
-  checks.require(quant == int8, "--quant",
-                 fmt::format("the replay runs int8 weights, not {}", name_of(quant)),
-                 "add --quant int8");
+void check_types(const Scenario& scenario, const MemoryPlan& plan, Checks& checks) {
+  const std::optional<Diagnostic> weight = unreadable_weight(scenario, plan);
+  if (weight) checks.require(false, weight->path, weight->message, weight->hint);
   checks.require(
       scenario.type_act == DType::kInt8, "--activation-type",
       fmt::format("the replay runs int8 activations, not {}", name_of(scenario.type_act)),
@@ -201,7 +196,7 @@ Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
                    "name a decoder: see `tidemark list models`");
     return std::move(checks).take();
   }
-  check_types(scenario, checks);
+  check_types(scenario, plan, checks);
   check_choices(scenario, checks);
   check_kinds(*model, scenario.model.name, checks);
   check_widths(*model, plan, checks);

@@ -1,7 +1,7 @@
 #include "sim/replay/weight_file.h"
 
 #include "planner/base/check.h"
-#include "sim/kernels/rows.h"
+#include "sim/replay/weight_format.h"
 
 namespace tidemark {
 namespace {
@@ -69,9 +69,9 @@ WeightFile::WeightFile(const WeightsInventory& weights, WeightSource& source,
   for (size_t i = 0; i < weights.tensors.size(); ++i) {
     const WeightTensor& tensor = weights.tensors[i];
     source.begin(tensor, WeightId::of(i));
-    const auto row_size = static_cast<size_t>(
-        tensor.dtype == DType::kF32 ? tensor.columns * 4 : stored_row_bytes(tensor.columns));
-    for (int64_t row = 0; row < tensor.rows; ++row) {
+    const size_t row_size = weight_row_bytes(tensor);
+    const int64_t rows = checked_mul(tensor.rows, tensor.count);
+    for (int64_t row = 0; row < rows; ++row) {
       source.next_row(writer.next(row_size));
       if (writer.stopped()) return;
     }

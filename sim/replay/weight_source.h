@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "planner/base/diagnostic.h"
 #include "planner/model/weights.h"
@@ -36,13 +37,14 @@ class WeightSource {
   virtual std::string describe() const = 0;
   // All throw std::system_error.
   virtual void begin(const WeightTensor& tensor, WeightId id) = 0;
-  // A stored int8 row (sim/kernels/rows.h), or for an f32 tensor `columns` floats.
+  // `columns` values as the tensor's type stores them (weight_format.h).
   virtual void next_row(std::span<std::byte> row) = 0;
   // Behind the last row of the last tensor. Throws BadWeights.
   virtual void end() {}
 };
 
-// Numbers that keep a made-up model alive (value_ranges.h); the same for the same seed.
+// Numbers that keep a made-up model alive (value_ranges.h); the same for the same seed. A matrix of
+// another format is that of int8 quantized once more, so that outputs of formats can be compared.
 class MadeUpWeights : public WeightSource {
  public:
   MadeUpWeights(uint64_t seed, int64_t layers) : seed_(seed), layers_(layers) {}
@@ -58,6 +60,8 @@ class MadeUpWeights : public WeightSource {
   Generator generator_{0};
   const WeightTensor* tensor_ = nullptr;
   uint16_t scale_ = 0;
+  std::vector<int8_t> integers_{};  // of one row that is not int8
+  std::vector<float> values_{};
 };
 
 }  // namespace tidemark
