@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "planner/base/check.h"
-#include "sim/kernels/attention/kv_rows.h"
-#include "sim/kernels/attention/plain_attention.h"
 #include "sim/kernels/attention/rope.h"
 #include "sim/kernels/matmul/block_embedding.h"
 #include "sim/kernels/matmul/block_weights.h"
 #include "sim/kernels/norm/rms_norm.h"
 #include "sim/kernels/rows.h"
+#include "sim/replay/attention_ops.h"
 #include "sim/replay/value_ranges.h"
 #include "sim/replay/weight_format.h"
 
@@ -19,11 +18,6 @@ namespace {
 template <typename T>
 std::span<T> as(std::span<std::byte> bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
-
-KvType kv_type(DType dtype) {
-  check(dtype == DType::kInt8 || dtype == DType::kF16, "a replay's KV cache is int8 or f16");
-  return dtype == DType::kInt8 ? KvType::kInt8 : KvType::kF16;
 }
 
 }  // namespace
@@ -64,15 +58,17 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
     case OpKind::kRope:
       return turn(call);
     case OpKind::kStoreKv:
-      return store(call);
     case OpKind::kFlashAttention:
-      return attend_flash(call);
     case OpKind::kScores:
-      return score(call);
     case OpKind::kSoftmax:
-      return soften(call);
     case OpKind::kContext:
-      return attend_scores(call);
+      return run_attention({.model = model_,
+                            .phase = phase_,
+                            .op = op,
+                            .memory = memory,
+                            .scales = scales_,
+                            .scratch = scratch_,
+                            .sinks = call.weight});
     case OpKind::kAdd:
     case OpKind::kMul:
       return combine(call);
@@ -138,52 +134,6 @@ void Executor::turn(const Call& call) const {
        call.out_s8());
 }
 
-void Executor::store(const Call& call) const {
-  const TokenCells cells{.positions = call.memory.positions()};
-  store_kv(key_shape(call.op), call.in_s8(0), scale(call.op.inputs[0]), cells,
-           call.memory.used(call.op.outputs.at(0)));
-  store_kv(value_shape(call.op), call.in_s8(1), scale(call.op.inputs[1]), cells,
-           call.memory.used(call.op.outputs.at(1)));
-}
-
-void Executor::attend_flash(const Call& call) const {
-  const AttentionInput input{.n_head = attention(call.op).n_head,
-                             .key_shape = key_shape(call.op),
-                             .value_shape = value_shape(call.op),
-                             .keys = call.in(1),
-                             .values = call.in(2),
-                             .cells = {.positions = call.memory.positions()}};
-  const auto floats =
-      static_cast<size_t>(flash_attention_scratch_floats(attention(call.op).head_dim));
-  flash_attention(input, call.in_s8(0), {scale(call.op.inputs[0]), scale(call.op.outputs[0])},
-                  scratch_.first(floats), call.out_s8());
-}
-
-void Executor::score(const Call& call) const {
-  const AttentionInput input{.n_head = attention(call.op).n_head,
-                             .key_shape = key_shape(call.op),
-                             .value_shape = value_shape(call.op),
-                             .keys = call.in(1),
-                             .cells = {.positions = call.memory.positions()}};
-  attention_scores(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
-                   {scale(call.op.inputs[0]), scale(call.op.outputs[0])}, call.out_s8());
-}
-
-void Executor::soften(const Call& call) const {
-  softmax_s8({.cells = phase_.options.n_cells}, call.memory.positions(), call.in_s8(0),
-             scale(call.op.inputs[0]), call.out_s8());
-}
-
-void Executor::attend_scores(const Call& call) const {
-  const AttentionInput input{.n_head = attention(call.op).n_head,
-                             .key_shape = key_shape(call.op),
-                             .value_shape = value_shape(call.op),
-                             .values = call.in(1),
-                             .cells = {.positions = call.memory.positions()}};
-  attention_context(input, {.cells = phase_.options.n_cells}, call.in_s8(0),
-                    scale(call.op.outputs[0]), call.out_s8());
-}
-
 void Executor::combine(const Call& call) const {
   const BinaryScales scales{scale(call.op.inputs[0]), scale(call.op.inputs[1]),
                             scale(call.op.outputs[0])};
@@ -211,14 +161,6 @@ void Executor::select(const Call& call) const {
 
 const AttentionSpec& Executor::attention(const Op& op) const {
   return *model_.layers.at(static_cast<size_t>(op.layer)).attention();
-}
-
-KvShape Executor::key_shape(const Op& op) const {
-  return {kv_type(phase_.options.type_k), attention(op).n_head_kv, attention(op).head_dim};
-}
-
-KvShape Executor::value_shape(const Op& op) const {
-  return {kv_type(phase_.options.type_v), attention(op).n_head_kv, attention(op).head_dim};
 }
 
 }  // namespace tidemark

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "planner/capacity/memory_plan.h"
-#include "sim/kernels/attention/flash_attention.h"
 #include "sim/kernels/elementwise.h"
 #include "sim/replay/pass_memory.h"
 #include "sim/replay/unit_layout.h"
@@ -30,19 +29,12 @@ class Executor {
   void norm(const Call& call) const;
   void product(const Call& call) const;
   void turn(const Call& call) const;
-  void store(const Call& call) const;
-  void attend_flash(const Call& call) const;
-  void score(const Call& call) const;
-  void soften(const Call& call) const;
-  void attend_scores(const Call& call) const;
   void combine(const Call& call) const;
   void gate(const Call& call) const;
   void select(const Call& call) const;
 
   float scale(TensorId id) const { return scales_[id.index()]; }
   const AttentionSpec& attention(const Op& op) const;
-  KvShape key_shape(const Op& op) const;
-  KvShape value_shape(const Op& op) const;
 
   const TransformerSpec& model_;
   const PhasePlan& phase_;

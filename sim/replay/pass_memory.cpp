@@ -43,7 +43,8 @@ PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const
 // little shorter than the planned ones, which count a scale a row.
 size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows) const {
   if (tensor.kind == TensorKind::kState) {
-    return static_cast<size_t>(tensor.bytes.count() / phase_.options.n_cells * pass_.cells);
+    const int64_t cells = tensor.shape[1];  // fewer than there are positions, if it is a ring
+    return static_cast<size_t>(tensor.bytes.count() / cells * std::min(pass_.cells, cells));
   }
   const int64_t element = tensor.dtype == DType::kInt8 ? 1 : 4;
   const bool is_input = tensor.kind == TensorKind::kInput;  // [n_tokens]

@@ -49,7 +49,7 @@ class Run {
     const PassMemory memory(phase, parts_.memory, pass);
     if (const KvBlocks& blocks = parts_.kv_blocks; blocks.cells > 0) {
       const int64_t cells = ceil_div(pass.cells, blocks.cells) * blocks.cells;
-      parts_.memory.touch_state(phase, std::min(cells, blocks.context), blocks.context);
+      parts_.memory.touch_state(phase, cells >= blocks.context ? phase.options.n_cells : cells);
     }
     write_inputs(memory);
     if (!go_on(parts_.observer.on_pass(memory))) return false;

@@ -170,11 +170,12 @@ TensorMemory::TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fa
   std::ranges::fill(guard(), kGuardByte);
 }
 
-void TensorMemory::touch_state(const PhasePlan& phase, int64_t part, int64_t whole) const {
+void TensorMemory::touch_state(const PhasePlan& phase, int64_t cells) const {
   for (const Tensor& tensor : phase.graph.tensors()) {
     if (tensor.kind != TensorKind::kState) continue;
     const std::span<std::byte> bytes = this->tensor(phase, tensor.id);
-    touch_pages(bytes.first(static_cast<size_t>(checked_mul(std::ssize(bytes), part) / whole)));
+    const int64_t there = std::min(cells, tensor.shape[1]);
+    touch_pages(bytes.first(static_cast<size_t>(std::ssize(bytes) / tensor.shape[1] * there)));
   }
 }
 

@@ -51,8 +51,8 @@ class TensorMemory {
   TensorMemory(const MemoryPlan& plan, const ArenaLayout& layout, Fault fault)
       : TensorMemory(plan, layout, fault, fault) {}
 
-  // Makes the first `part` of `whole` equal parts of every tensor of the KV cache resident.
-  void touch_state(const PhasePlan& phase, int64_t part, int64_t whole) const;
+  // Makes the first `cells` cells of every tensor of the KV cache resident, or all that it has.
+  void touch_state(const PhasePlan& phase, int64_t cells) const;
 
   // Every byte the plan reserves for the tensor.
   std::span<std::byte> tensor(const PhasePlan& phase, TensorId id) const;

@@ -56,16 +56,43 @@ int64_t TokenCells::first_cell(int64_t token) const {
   return first_cells[static_cast<size_t>(token)];
 }
 
+int64_t TokenCells::first_attended(int64_t token) const {
+  const int64_t last = position(token);
+  const int64_t of_window = window > 0 ? std::max<int64_t>(last - window + 1, 0) : 0;
+  const int64_t of_chunk = chunk > 0 ? last - last % chunk : 0;
+  return std::max(of_window, of_chunk);
+}
+
+CellRuns TokenCells::runs(int64_t from, int64_t to) const {
+  check(from >= 0 && to >= from, "positions are a range");
+  if (ring == 0) return {CellRun{.first = from, .count = to - from}, CellRun{}};
+  check(to - from <= ring, "a ring holds what is attended");
+  const int64_t first = from % ring;
+  const int64_t before_wrap = std::min(to - from, ring - first);
+  return {CellRun{.first = first, .count = before_wrap},
+          CellRun{.first = 0, .count = to - from - before_wrap}};
+}
+
+std::span<const int8_t> part_of_row(std::span<const int8_t> rows, RowPart part, int64_t token,
+                                    int64_t width) {
+  const int64_t stride = part.stride == 0 ? width : part.stride;
+  check(part.first >= 0 && width >= 0 && part.first <= stride - width, "a part is of a row");
+  check(token >= 0 && token < std::ssize(rows) / stride, "a token has a row");
+  return row_of(rows, token, stride)
+      .subspan(static_cast<size_t>(part.first), static_cast<size_t>(width));
+}
+
 void store_kv(const KvShape& shape, std::span<const int8_t> rows, float scale,
-              const TokenCells& cells, std::span<std::byte> cache) {
+              const TokenCells& cells, std::span<std::byte> cache, RowPart part) {
   const int64_t elements = shape.n_head_kv * shape.head_dim;
   const int64_t row_bytes = kv_row_bytes(shape);
   check(elements > 0, "a row is not empty");
-  check_shape(rows.size(), {cells.tokens(), elements}, "rows are [T, n_head_kv x head_dim]");
+  check_shape(rows.size(), {cells.tokens(), part.stride == 0 ? elements : part.stride},
+              "rows are [T, n_head_kv x head_dim], or wider");
   for (int64_t t = 0; t < cells.tokens(); ++t) {
-    const int64_t cell = cells.first_cell(t) + cells.position(t);
+    const int64_t cell = cells.first_cell(t) + cells.cell(cells.position(t));
     check(cell >= 0 && cell < std::ssize(cache) / row_bytes, "a stored cell is in the cache");
-    const auto values = row_of(rows, t, elements);
+    const auto values = part_of_row(rows, part, t, elements);
     const auto row = row_of(cache, cell, row_bytes);
     if (shape.type == KvType::kInt8) store_int8(values, scale, row);
     if (shape.type == KvType::kF16) store_f16(values, scale, row);

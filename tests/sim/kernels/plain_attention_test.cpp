@@ -38,7 +38,7 @@ TEST(PlainAttentionTest, TwoEqualCells) {
   std::vector<int8_t> scores(3, 99);
   attention_scores(c.input(), {.cells = 3}, c.q, {}, scores);
   EXPECT_THAT(scores, ElementsAre(0, 0, -128));  // the third cell is masked
-  softmax_s8({.cells = 3}, c.positions, scores, 1.0F, scores);
+  softmax_s8({.cells = 3}, {.positions = c.positions}, scores, 1.0F, scores);
   EXPECT_THAT(scores, ElementsAre(0, 0, -128));  // 128/256 twice, 0
   std::vector<int8_t> context(1);
   attention_context(c.input(), {.cells = 3}, scores, 1.0F, context);
@@ -49,22 +49,22 @@ TEST(SoftmaxTest, ByHand) {
   // Scale ln 2: weights 1, 1/2, 1/4, 1/4, so 128, 64, 32, 32 of 256.
   std::vector<int8_t> scores{3, 2, 1, 1, 100};
   const std::vector<int32_t> positions{3};
-  softmax_s8({.cells = 5}, positions, scores, 0.693147181F, scores);
+  softmax_s8({.cells = 5}, {.positions = positions}, scores, 0.693147181F, scores);
   EXPECT_THAT(scores, ElementsAre(0, -64, -96, -96, -128));
 }
 
 TEST(SoftmaxTest, ACertainCellIs255Of256) {
   std::vector<int8_t> scores{-128, 127};
-  softmax_s8({.cells = 2}, std::vector<int32_t>{1}, scores, 1.0F, scores);
+  softmax_s8({.cells = 2}, {.positions = std::vector<int32_t>{1}}, scores, 1.0F, scores);
   EXPECT_THAT(scores, ElementsAre(-128, 127));
 }
 
 TEST(SoftmaxTest, MoreThan512EqualCellsVanish) {
   std::vector<int8_t> scores(513, 0);
-  softmax_s8({.cells = 513}, std::vector<int32_t>{512}, scores, 1.0F, scores);
+  softmax_s8({.cells = 513}, {.positions = std::vector<int32_t>{512}}, scores, 1.0F, scores);
   EXPECT_THAT(scores, Each(-128));
   std::vector<int8_t> fewer(512, 0);
-  softmax_s8({.cells = 512}, std::vector<int32_t>{511}, fewer, 1.0F, fewer);
+  softmax_s8({.cells = 512}, {.positions = std::vector<int32_t>{511}}, fewer, 1.0F, fewer);
   EXPECT_THAT(fewer, Each(-127));  // 1/512 is half a step: away from zero
 }
 
@@ -76,7 +76,7 @@ TEST(SoftmaxTest, LawSumsToOneWithinItsRoundingAndEqualsTheDefinition) {
     const std::vector<int32_t> positions{static_cast<int32_t>(cells - 1)};
     const float scale = inputs.scale();
     std::vector<int8_t> out(scores.size());
-    softmax_s8({cells}, positions, scores, scale, out);
+    softmax_s8({cells}, {.positions = positions}, scores, scale, out);
     std::vector<double> real(scores.begin(), scores.end());
     for (double& score : real) score *= double{scale};
     real = testing::softmax_by_definition(real);
@@ -86,7 +86,7 @@ TEST(SoftmaxTest, LawSumsToOneWithinItsRoundingAndEqualsTheDefinition) {
       RC_ASSERT(std::abs(out[i] - std::fmin(127.0, real[i] * 256 - 128)) <= 0.5001);
     }
     RC_ASSERT(std::abs(sum - 256) <= 1.0 + 0.5 * static_cast<double>(cells));
-    softmax_s8({cells}, positions, scores, scale, scores);
+    softmax_s8({cells}, {.positions = positions}, scores, scale, scores);
     RC_ASSERT(scores == out);
   }));
 }
@@ -145,7 +145,7 @@ TEST(PlainAttentionTest, LawOneCellReturnsItsValueWithinTheLargestProbability) {
     std::vector<float> scratch(
         static_cast<size_t>(flash_attention_scratch_floats(c.shape.head_dim)));
     attention_scores(c.input(), {c.cells_per_sequence}, c.q, {0.1F, 0.25F}, scores);
-    softmax_s8({c.cells_per_sequence}, c.positions, scores, 0.25F, scores);
+    softmax_s8({c.cells_per_sequence}, {.positions = c.positions}, scores, 0.25F, scores);
     attention_context(c.input(), {c.cells_per_sequence}, scores, 1.0F / 32, context);
     flash_attention(c.input(), c.q, {0.1F, 1.0F / 32}, scratch, flash);
     for (size_t i = 0; i < context.size(); ++i) {
@@ -156,9 +156,11 @@ TEST(PlainAttentionTest, LawOneCellReturnsItsValueWithinTheLargestProbability) {
 
 TEST(PlainAttentionTest, APositionBeyondTheScoresIsABug) {
   std::vector<int8_t> scores(2);
-  EXPECT_THROW(softmax_s8({2}, std::vector<int32_t>{2}, scores, 1.0F, scores), InternalError);
-  EXPECT_THROW(softmax_s8({2}, std::vector<int32_t>{-1}, scores, 1.0F, scores), InternalError);
-  EXPECT_THROW(softmax_s8({2}, {}, scores, 1.0F, scores), InternalError);
+  EXPECT_THROW(softmax_s8({2}, {.positions = std::vector<int32_t>{2}}, scores, 1.0F, scores),
+               InternalError);
+  EXPECT_THROW(softmax_s8({2}, {.positions = std::vector<int32_t>{-1}}, scores, 1.0F, scores),
+               InternalError);
+  EXPECT_THROW(softmax_s8({2}, TokenCells{}, scores, 1.0F, scores), InternalError);
 }
 
 }  // namespace
