@@ -19,6 +19,21 @@ std::vector<bool> behind_selection(const Graph& graph) {
   return behind;
 }
 
+// By TensorId: are its tokens in the third dimension, behind a row for each chosen expert?
+std::vector<bool> by_chosen_expert(const Graph& graph) {
+  std::vector<bool> by_expert(graph.tensors().size(), false);
+  for (const Op& op : graph.ops()) {
+    const bool begins = op.kind == OpKind::kExpertMatMul;
+    const bool ends = op.kind == OpKind::kSumRows;
+    const bool goes_on = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                     [&](TensorId id) { return by_expert[id.index()]; });
+    for (const TensorId output : op.outputs) {
+      by_expert[output.index()] = !ends && (begins || goes_on);
+    }
+  }
+  return by_expert;
+}
+
 }  // namespace
 
 PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const Pass& pass)
@@ -31,9 +46,12 @@ PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const
   }
   output_rows_ = std::min(options.n_outputs, pass.tokens);
   const std::vector<bool> behind = behind_selection(phase.graph);
+  const std::vector<bool> by_expert = by_chosen_expert(phase.graph);
   for (const Tensor& tensor : phase.graph.tensors()) {
     reserved_.push_back(memory.tensor(phase, tensor.id));
-    used_.push_back(used_bytes(tensor, behind[tensor.id.index()] ? output_rows_ : pass.tokens));
+    const int64_t rows = behind[tensor.id.index()] ? output_rows_ : pass.tokens;
+    const int64_t parts = by_expert[tensor.id.index()] ? tensor.shape[1] : tensor.shape[2];
+    used_.push_back(used_bytes(tensor, rows, parts));
     in_arena_.push_back(memory.in_arena(phase, tensor.id));
     check(used_.back() <= reserved_.back().size(), "a tensor's values fit what is planned for it");
   }
@@ -41,7 +59,7 @@ PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const
 
 // Int8 activations have one scale a tensor, known beforehand, so their rows are plain int8 and a
 // little shorter than the planned ones, which count a scale a row.
-size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows) const {
+size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows, int64_t parts) const {
   if (tensor.kind == TensorKind::kState) {
     const int64_t cells = tensor.shape[1];  // fewer than there are positions, if it is a ring
     return static_cast<size_t>(tensor.bytes.count() / cells * std::min(pass_.cells, cells));
@@ -49,7 +67,7 @@ size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows) const {
   const int64_t element = tensor.dtype == DType::kInt8 ? 1 : 4;
   const bool is_input = tensor.kind == TensorKind::kInput;  // [n_tokens]
   return static_cast<size_t>(is_input ? rows * element
-                                      : tensor.shape[0] * rows * tensor.shape[2] * element);
+                                      : tensor.shape[0] * rows * parts * element);
 }
 
 }  // namespace tidemark

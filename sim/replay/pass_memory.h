@@ -4,7 +4,7 @@
 //
 //   graph for 512 tokens, pass of 8: norm [576, 512] reserves 512 rows, uses 8; a tensor after
 //   select_rows has as many rows as logits are kept, here 1; scores [cells, 8, heads] use the
-//   beginning of [cells, 512, heads]
+//   beginning of [cells, 512, heads], rows of 2 chosen experts [576, 2, 8] that of [576, 2, 512]
 #pragma once
 
 #include <span>
@@ -33,7 +33,8 @@ class PassMemory {
   bool in_arena(TensorId id) const { return in_arena_[id.index()]; }
 
  private:
-  size_t used_bytes(const Tensor& tensor, int64_t rows) const;
+  // `parts`: of each row, beside its first dimension: heads, chosen experts.
+  size_t used_bytes(const Tensor& tensor, int64_t rows, int64_t parts) const;
 
   const PhasePlan& phase_;
   Pass pass_;
