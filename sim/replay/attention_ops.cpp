@@ -121,11 +121,6 @@ class Attention {
 
 }  // namespace
 
-bool is_attention(OpKind kind) {
-  return kind == OpKind::kStoreKv || kind == OpKind::kFlashAttention || kind == OpKind::kScores ||
-         kind == OpKind::kSoftmax || kind == OpKind::kContext;
-}
-
 void run_attention(const AttentionOp& at) {
   const Attention attention(at);
   switch (at.op.kind) {

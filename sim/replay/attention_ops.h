@@ -30,8 +30,7 @@ struct AttentionOp {
   std::span<const std::byte> sinks{};  // of its weight; empty = none
 };
 
-bool is_attention(OpKind kind);
-// CHECKs that it is one.
+// kStoreKv, kFlashAttention, kScores, kSoftmax, kContext; CHECKs that it is one of them.
 void run_attention(const AttentionOp& at);
 
 // The layer whose cache the attention of `layer` reads: itself, or the one it shares with.

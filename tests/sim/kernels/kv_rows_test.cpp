@@ -49,6 +49,63 @@ TEST(KvRowsTest, EachSequenceHasItsOwnCells) {
   EXPECT_EQ(cache[6], std::byte{0});
 }
 
+TEST(KvRowsTest, ARingTurnsAroundAndAPartIsTakenOfARow) {
+  // Rows of 4 of which the last 2 are stored; positions 2 and 3 in a ring of 3: cells 2 and 0.
+  std::vector<std::byte> cache(3 * 4, std::byte{0});
+  const std::vector<int32_t> positions{2, 3};
+  store_kv({KvType::kInt8, 1, 2}, std::vector<int8_t>{1, 2, 3, 4, 5, 6, 7, 8}, 1.0F,
+           {.positions = positions, .ring = 3}, cache, {.first = 2, .stride = 4});
+  EXPECT_THAT(
+      cache, ElementsAreArray({std::byte{7}, std::byte{8}, std::byte{0x00}, std::byte{0x3C},
+                               std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{3},
+                               std::byte{4}, std::byte{0x00}, std::byte{0x3C}}));
+}
+
+TEST(KvRowsTest, APartBeyondItsRowIsABug) {
+  const std::vector<int8_t> rows(8);
+  EXPECT_EQ(part_of_row(rows, {.first = 1, .stride = 4}, 1, 3).data(), rows.data() + 5);
+  EXPECT_THROW(part_of_row(rows, {.first = 2, .stride = 4}, 1, 3), InternalError);
+  EXPECT_THROW(part_of_row(rows, {.first = -1, .stride = 4}, 1, 3), InternalError);
+  EXPECT_THROW(part_of_row(rows, {.first = 0, .stride = 4}, 2, 3), InternalError);
+}
+
+TEST(TokenCellsTest, ByHand) {
+  const std::vector<int32_t> positions{5};
+  const auto runs = [](const TokenCells& cells) {
+    const CellRuns made = cells.runs(cells.first_attended(0), cells.position(0) + 1);
+    return std::vector<int64_t>{made[0].first, made[0].count, made[1].first, made[1].count};
+  };
+  EXPECT_THAT(runs({.positions = positions, .ring = 4, .window = 3}), ElementsAre(3, 1, 0, 2));
+  EXPECT_THAT(runs({.positions = positions, .ring = 4, .chunk = 4}), ElementsAre(0, 2, 0, 0));
+  EXPECT_THAT(runs({.positions = positions}), ElementsAre(0, 6, 0, 0));
+  EXPECT_THAT(runs({.positions = positions, .window = 7}), ElementsAre(0, 6, 0, 0));
+  EXPECT_THROW(runs({.positions = positions, .ring = 4}), InternalError) << "six of four cells";
+}
+
+TEST(TokenCellsTest, LawEveryAttendedPositionHasItsCellInOrder) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const std::vector<int32_t> positions{static_cast<int32_t>(inputs.between(0, 200))};
+    TokenCells cells{
+        .positions = positions, .window = inputs.between(0, 20), .chunk = inputs.between(0, 20)};
+    const int64_t last = positions[0];
+    std::vector<int64_t> attended;
+    for (int64_t p = 0; p <= last; ++p) {
+      const bool in_window = cells.window == 0 || last - p < cells.window;
+      const bool in_chunk = cells.chunk == 0 || p / cells.chunk == last / cells.chunk;
+      if (in_window && in_chunk) attended.push_back(p);
+    }
+    RC_ASSERT(cells.first_attended(0) == attended.front());
+    cells.ring = std::ssize(attended) + inputs.between(0, 3);
+    std::vector<int64_t> found;
+    for (const CellRun& run : cells.runs(attended.front(), last + 1)) {
+      for (int64_t i = 0; i < run.count; ++i) found.push_back(run.first + i);
+    }
+    for (int64_t& p : attended) p %= cells.ring;
+    RC_ASSERT(found == attended);
+  }));
+}
+
 TEST(KvRowsTest, LawDotAndSumEqualTheDefinition) {
   EXPECT_TRUE(rc::check([](uint64_t seed) {
     testing::Inputs inputs(seed);
