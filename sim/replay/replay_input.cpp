@@ -101,17 +101,10 @@ void check_choices(const Scenario& scenario, Checks& checks) {
 // The first thing of a layer for which there is no kernel; empty = none. The kernels know softmax
 // attention over the whole context, RMSNorm, a gated feed-forward, and the sums around them.
 std::string unsupported_part(const AttentionSpec& spec) {
-  if (spec.fused_qkv) return "one matrix for Q, K and V";
   if (spec.bias != AttentionBias{}) return "a bias in attention";
   if (spec.qk_norm != QkNormKind::kNone) return "norms of queries and keys";
-  if (spec.window > 0) return "a sliding window";
-  if (spec.chunk > 0) return "attention in chunks";
-  if (spec.sinks) return "attention sinks";
   if (spec.output_gate) return "a gate behind attention";
-  if (spec.value_is_key) return "values that are keys";
-  if (spec.shares_kv_with >= 0) return "a KV cache shared by layers";
   if (spec.n_bucket > 0) return "a relative position bias";
-  if (spec.value_dim() != spec.head_dim) return "values of another width than keys";
   return {};
 }
 
@@ -163,6 +156,28 @@ void check_kinds(const TransformerSpec& model, const std::string& name, Checks& 
   }
 }
 
+// What no kernel of attention can make of a layer's heads; empty = nothing.
+std::string illegal_heads(const TransformerSpec& model, int64_t layer) {
+  const AttentionSpec* spec = model.layers.at(static_cast<size_t>(layer)).attention();
+  if (spec == nullptr) return {};  // refused by its kind
+  const bool legal =
+      spec->head_dim % 2 == 0 && spec->n_head_kv > 0 && spec->n_head % spec->n_head_kv == 0;
+  if (!legal) return "heads must be of even size and shared evenly by the stored ones";
+  if (spec->value_is_key && spec->value_dim() != spec->head_dim) {
+    return "values that are keys must be of the size of keys";
+  }
+  if (spec->output_gate && spec->value_dim() > spec->head_dim) {
+    return "a gate of the size of queries must cover the values";
+  }
+  if (spec->shares_kv_with < 0) return {};
+  const AttentionSpec* other =
+      model.layers.at(static_cast<size_t>(spec->shares_kv_with)).attention();
+  if (other == nullptr) return {};
+  const bool same = other->n_head_kv == spec->n_head_kv && other->head_dim == spec->head_dim &&
+                    other->value_dim() == spec->value_dim();
+  return same ? "" : "layers that share a KV cache must have the same heads in it";
+}
+
 void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& checks) {
   for (const WeightTensor& tensor : plan.weights.tensors) {
     if (tensor.columns <= kMaxReduced) continue;
@@ -172,14 +187,10 @@ void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& 
                    "add --model-scale 0.25");
     return;
   }
-  for (const LayerSpec& layer : model.layers) {
-    const AttentionSpec* attention = layer.attention();
-    if (attention == nullptr) continue;  // refused by its kind
-    const bool legal = attention->head_dim % 2 == 0 && attention->n_head_kv > 0 &&
-                       attention->n_head % attention->n_head_kv == 0;
-    if (legal) continue;
-    checks.require(false, "model",
-                   "heads must be of even size and shared evenly by the stored ones", "");
+  for (int64_t i = 0; i < std::ssize(model.layers); ++i) {
+    const std::string problem = illegal_heads(model, i);
+    if (problem.empty()) continue;
+    checks.require(false, "model", problem, "");
     return;
   }
 }

@@ -44,17 +44,10 @@ TEST(UnsupportedModels, AMixerIsNamedWithItsLayer) {
 
 TEST(UnsupportedModels, EveryFeatureOfAttentionIsNamed) {
   const std::pair<std::function<void(AttentionSpec&)>, const char*> features[] = {
-      {[](AttentionSpec& a) { a.fused_qkv = true; }, "one matrix for Q, K and V"},
       {[](AttentionSpec& a) { a.bias.out = true; }, "a bias in attention"},
       {[](AttentionSpec& a) { a.qk_norm = QkNormKind::kHead; }, "norms of queries and keys"},
-      {[](AttentionSpec& a) { a.window = 4; }, "a sliding window"},
-      {[](AttentionSpec& a) { a.chunk = 4; }, "attention in chunks"},
-      {[](AttentionSpec& a) { a.sinks = true; }, "attention sinks"},
       {[](AttentionSpec& a) { a.output_gate = true; }, "a gate behind attention"},
-      {[](AttentionSpec& a) { a.value_is_key = true; }, "values that are keys"},
-      {[](AttentionSpec& a) { a.shares_kv_with = 0; }, "a KV cache shared by layers"},
-      {[](AttentionSpec& a) { a.n_bucket = 8; }, "a relative position bias"},
-      {[](AttentionSpec& a) { a.head_dim_v = 4; }, "values of another width than keys"}};
+      {[](AttentionSpec& a) { a.n_bucket = 8; }, "a relative position bias"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal([&](TransformerSpec& model) {
                 change(std::get<AttentionSpec>(model.layers[1].mixer));
