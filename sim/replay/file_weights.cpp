@@ -114,9 +114,10 @@ struct Mismatch {
 // What is wrong with a tensor of the file as the model's.
 Mismatch mismatch(const WeightTensor& wanted, const FileTensor* found) {
   if (found == nullptr) return {fmt::format("the file has no tensor {}", wanted.name)};
-  if (found->columns() != wanted.columns || found->rows() != wanted.rows) {
+  const int64_t rows = checked_mul(wanted.rows, wanted.count);  // of all experts
+  if (found->columns() != wanted.columns || found->rows() != rows) {
     return {fmt::format("{} is {} x {} in the file, {} x {} in the model", wanted.name,
-                        found->rows(), found->columns(), wanted.rows, wanted.columns)};
+                        found->rows(), found->columns(), rows, wanted.columns)};
   }
   if (found->values == StoredValues::kOther) {
     return {fmt::format("{} is of the type {}, which is not read here", wanted.name, found->type),

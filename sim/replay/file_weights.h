@@ -6,6 +6,8 @@
 //   blk.3.attn_q.weight    model.layers.3.self_attn.q_proj.weight
 //   output_norm.weight     model.norm.weight
 //
+// A GGUF tensor of experts is [columns, rows, experts]: their rows one below the other.
+//
 // The scales of activations stay those of made-up weights (value_ranges.h), so values may saturate:
 // memory and equality of outputs are what a replay is about. NaN and infinite values are refused
 // once all rows are read: what is computed from them is NaN whatever was overwritten, and proves

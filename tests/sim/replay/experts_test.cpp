@@ -1,6 +1,9 @@
 // Small mixtures of experts: each lives, each op of its experts is judged, and its replay passes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "alive.h"
@@ -191,6 +194,51 @@ TEST(Experts, AnExpertTensorIsWrittenWhole) {
     experts.emplace(matrix.begin(), matrix.end());
   }
   EXPECT_EQ(experts.size(), 6U) << "no two are the same";
+}
+
+// A safetensors file: tensors of experts have three dimensions there, as in GGUF. Value i is
+// ((11 i) mod 255 - 127) / 1000.
+std::filesystem::path write_file(const WeightsInventory& weights) {
+  std::string header;
+  std::string data;
+  for (const WeightTensor& tensor : weights.tensors) {
+    const size_t begin = data.size();
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      const float value = static_cast<float>(11 * i % 255 - 127) / 1000.0F;
+      data.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    const auto text = [](int64_t number) { return std::to_string(number); };
+    header += header.empty() ? "{" : ",";
+    header += "\"" + tensor.name + "\":{\"dtype\":\"F32\",\"shape\":[";
+    if (tensor.count > 1) header += text(tensor.count) + ",";
+    header += text(tensor.rows) + "," + text(tensor.columns) + "],\"data_offsets\":[";
+    header += text(static_cast<int64_t>(begin)) + "," + text(std::ssize(data)) + "]}";
+  }
+  header += "}";
+  const uint64_t length = header.size();
+  const std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) / "experts.safetensors";
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&length), sizeof length);
+  file << header << data;
+  return path;
+}
+
+TEST(Experts, ComeFromAFileAsWell) {
+  const Scenario scenario = mixture(with([](MoeSpec& moe) { moe.expert_bias = true; }));
+  const std::filesystem::path path = write_file(testing::plan_of(scenario).weights);
+  for (const ReplayReport& report :
+       replay_all(testing::under_all_strategies(scenario), {.weights = path})) {
+    EXPECT_TRUE(passed(report)) << to_text(std::span(&report, 1));
+    EXPECT_EQ(report.weights, "experts.safetensors (safetensors)");
+  }
+  const Scenario more = mixture(with([](MoeSpec& moe) { moe.n_expert = 7; }));
+  const auto outcome =
+      replay(std::span(&more, 1), {.scratch = ::testing::TempDir(), .weights = path});
+  std::filesystem::remove(path);
+  EXPECT_THAT(to_string(outcome.diagnostics()),
+              ::testing::HasSubstr("blk.0.ffn_gate_exps.weight is 144 x 32 in the file, 168 x 32 "
+                                   "in the model"));
 }
 
 TEST(Experts, AShiftedTensorOfTheirsIsFound) {
