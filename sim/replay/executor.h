@@ -7,6 +7,7 @@
 
 #include "planner/capacity/memory_plan.h"
 #include "sim/kernels/elementwise.h"
+#include "sim/replay/expert_ops.h"
 #include "sim/replay/pass_memory.h"
 #include "sim/replay/unit_layout.h"
 
@@ -25,15 +26,28 @@ class Executor {
  private:
   struct Call;  // one op with what it works on
 
+  void run_expert_part(const Call& call) const;
   void embed(const Call& call) const;
   void norm(const Call& call) const;
   void product(const Call& call) const;
   void turn(const Call& call) const;
+  void add_bias(const Call& call) const;
   void combine(const Call& call) const;
-  void gate(const Call& call) const;
+  void look_up(const Call& call) const;
+  void gate_and_multiply(const Call& call) const;
+  void pass_on(const Call& call) const;
+  void convolve(const Call& call) const;
+  void multiply_parts(const Call& call) const;
   void select(const Call& call) const;
 
+  // Of rows that may be a part of the input's.
+  int64_t first_value(const Op& op) const;
+  template <typename Work>
+  void for_rows(const Call& call, Work work) const;
+
+  int64_t width_of(TensorId id) const { return phase_.graph.tensor(id).shape[0]; }
   float scale(TensorId id) const { return scales_[id.index()]; }
+  bool is_share(TensorId id) const;  // of 0 to 1, as kLogisticOut has it
   const AttentionSpec& attention(const Op& op) const;
 
   const TransformerSpec& model_;
@@ -42,6 +56,8 @@ class Executor {
   const UnitLayout& layout_;
   std::span<float> scratch_;
   std::vector<float> scales_;
+  std::vector<float> ones_;           // the gain of a norm without parameters
+  std::vector<ExpertOp> expert_ops_;  // by OpId
 };
 
 }  // namespace tidemark

@@ -61,13 +61,16 @@ PassMemory::PassMemory(const PhasePlan& phase, const TensorMemory& memory, const
 // little shorter than the planned ones, which count a scale a row.
 size_t PassMemory::used_bytes(const Tensor& tensor, int64_t rows, int64_t parts) const {
   if (tensor.kind == TensorKind::kState) {
+    if (tensor.dtype == DType::kF32) return static_cast<size_t>(tensor.bytes.count());  // recurrent
     const int64_t cells = tensor.shape[1];  // fewer than there are positions, if it is a ring
     return static_cast<size_t>(tensor.bytes.count() / cells * std::min(pass_.cells, cells));
   }
   const int64_t element = tensor.dtype == DType::kInt8 ? 1 : 4;
-  const bool is_input = tensor.kind == TensorKind::kInput;  // [n_tokens]
-  return static_cast<size_t>(is_input ? rows * element
-                                      : tensor.shape[0] * rows * parts * element);
+  const bool is_input = tensor.kind == TensorKind::kInput;  // [n_tokens] of numbers, or a tower's
+  if (is_input && tensor.dtype != DType::kI32) {
+    return static_cast<size_t>(tensor.shape[0] * tensor.shape[1] * element);
+  }
+  return static_cast<size_t>(is_input ? rows * element : tensor.shape[0] * rows * parts * element);
 }
 
 }  // namespace tidemark

@@ -99,11 +99,8 @@ void check_choices(const Scenario& scenario, Checks& checks) {
 }
 
 // The first thing of a layer for which there is no kernel; empty = none. The kernels know softmax
-// attention over the whole context, RMSNorm, a gated feed-forward, and the sums around them.
+// attention, norms, feed-forwards, and the sums around them.
 std::string unsupported_part(const AttentionSpec& spec) {
-  if (spec.bias != AttentionBias{}) return "a bias in attention";
-  if (spec.qk_norm != QkNormKind::kNone) return "norms of queries and keys";
-  if (spec.output_gate) return "a gate behind attention";
   if (spec.n_bucket > 0) return "a relative position bias";
   return {};
 }
@@ -111,20 +108,13 @@ std::string unsupported_part(const AttentionSpec& spec) {
 std::string unsupported_part(const LayerSpec& layer) {
   const AttentionSpec* attention = layer.attention();
   if (std::holds_alternative<NoMixer>(layer.mixer)) return "no mixer";
-  if (attention == nullptr) return fmt::format("the mixer {}", mixer_name(layer.mixer));
-  if (std::string part = unsupported_part(*attention); !part.empty()) return part;
+  if (attention != nullptr) {
+    if (std::string part = unsupported_part(*attention); !part.empty()) return part;
+  } else if (!std::holds_alternative<ShortConvSpec>(layer.mixer)) {
+    return fmt::format("the mixer {}", mixer_name(layer.mixer));
+  }
   if (layer.cross.attention.n_head > 0) return "cross-attention";
-  if (layer.moe.n_expert > 0) return "experts";
-  if (layer.feed_forward.n_ff == 0) return "no feed-forward";
-  if (layer.feed_forward.fused_gate_up) return "one matrix for gate and up";
-  if (!layer.feed_forward.gated) return "a feed-forward without a gate";
-  if (layer.feed_forward.bias) return "a bias in the feed-forward";
-  if (layer.is_parallel) return "a feed-forward beside attention";
-  const LayerNorms& norms = layer.norms;
-  const bool known = norms.before_mixer == NormKind::kScale && norms.before_ffn == NormKind::kScale;
-  if (!known) return "norms other than RMSNorm before each part";
-  const bool none = norms.after_mixer == NormKind::kNone && norms.after_ffn == NormKind::kNone;
-  if (!none) return "norms after attention or the feed-forward";
+  if (layer.feed_forward.n_ff == 0 && layer.moe.n_expert == 0) return "no feed-forward";
   return layer.extras.empty() ? "" : fmt::format("the tensor {}", layer.extras.front().name);
 }
 
@@ -133,14 +123,11 @@ std::string unsupported_ends(const TransformerSpec& model) {
   if (!model.is_causal) return "attention to later tokens";
   if (!model.has_head) return "no head";
   if (model.n_vocab < 2) return "a vocabulary of one token";
-  if (model.head_bias) return "a bias of the head";
-  if (model.n_position > 0) return "a learned position embedding";
-  if (model.n_token_type > 0) return "a token type embedding";
-  if (model.embedding_norm != NormKind::kNone) return "a norm of the embedding";
-  if (model.final_norm != NormKind::kScale) return "a last norm other than RMSNorm";
   if (!model.extras.empty()) return fmt::format("the tensor {}", model.extras.front().name);
-  if (!model.stacks.empty()) return fmt::format("a {} stack", name_of(model.stacks.front().role));
-  return {};
+  // Towers and draft heads stand beside the passes of a text; an encoder's states are read by them.
+  const bool encodes = std::ranges::any_of(
+      model.stacks, [](const StackSpec& stack) { return stack.role == StackRole::kEncoder; });
+  return encodes ? "an encoder" : "";
 }
 
 void check_kinds(const TransformerSpec& model, const std::string& name, Checks& checks) {

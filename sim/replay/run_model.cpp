@@ -65,6 +65,10 @@ class Run {
   void write_inputs(const PassMemory& memory) const {
     for (const Tensor& tensor : memory.phase().graph.tensors()) {
       if (tensor.kind != TensorKind::kInput) continue;
+      if (tensor.dtype != DType::kI32) {  // a tower's rows, which a text has no use for
+        std::ranges::fill(memory.used(tensor.id), std::byte{0});
+        continue;
+      }
       const bool is_position = tensor.name == "positions";
       for (int64_t i = 0; i < memory.pass().tokens; ++i) {
         const int32_t position = memory.positions()[static_cast<size_t>(i)];

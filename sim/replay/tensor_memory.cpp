@@ -174,7 +174,8 @@ void TensorMemory::touch_state(const PhasePlan& phase, int64_t cells) const {
   for (const Tensor& tensor : phase.graph.tensors()) {
     if (tensor.kind != TensorKind::kState) continue;
     const std::span<std::byte> bytes = this->tensor(phase, tensor.id);
-    const int64_t there = std::min(cells, tensor.shape[1]);
+    const bool is_recurrent = tensor.dtype == DType::kF32;  // as large from the start
+    const int64_t there = is_recurrent ? tensor.shape[1] : std::min(cells, tensor.shape[1]);
     touch_pages(bytes.first(static_cast<size_t>(std::ssize(bytes) / tensor.shape[1] * there)));
   }
 }

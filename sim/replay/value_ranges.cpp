@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "sim/replay/expert_ops.h"
+
 namespace tidemark {
 namespace {
 
@@ -15,13 +17,34 @@ constexpr float kAttended =
     3.0F / 127.0F;  // an average over cells is smaller than what it averages
 constexpr uint64_t kPromptStream = UINT64_MAX;
 
-bool is_branch_end(WeightRole role) {
-  return role == WeightRole::kAttentionOutput || role == WeightRole::kDown;
+bool is_down(WeightRole role) {
+  return role == WeightRole::kDown || role == WeightRole::kExpertDown ||
+         role == WeightRole::kSharedDown;
 }
 
-float product_scale(const WeightTensor& weight, int64_t layers) {
-  return is_branch_end(weight.role) ? static_cast<float>(branch_size(layers)) * kFive : kFive;
+bool is_branch_end(WeightRole role) {
+  return role == WeightRole::kAttentionOutput || role == WeightRole::kStateOut || is_down(role);
 }
+
+// The norm of what a branch adds.
+bool is_branch_norm(WeightRole role) {
+  return role == WeightRole::kAttentionPostNorm || role == WeightRole::kFeedForwardPostNorm;
+}
+
+float scale_behind(const WeightTensor& weight, int64_t layers) {
+  const bool is_small = is_branch_end(weight.role) || is_branch_norm(weight.role);
+  return is_small ? static_cast<float>(branch_size(layers)) * kFive : kFive;
+}
+
+// Of the residual stream, or of two branches that are added before they join it.
+float sum_scale(float a, float b) {
+  const float larger = std::max(a, b);
+  return larger < kFive ? larger * std::sqrt(2.0F) : kResidual;
+}
+
+// U experts of about 1/U each add up to a size of 1/sqrt(U); their weights make up for it, as those
+// of models with a scaling factor do.
+float share_scale(int64_t used) { return std::sqrt(static_cast<float>(used)) * 0x1p-8F; }
 
 uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -39,10 +62,28 @@ float weight_scale(const WeightTensor& tensor, int64_t layers) {
   double size = 1.0;
   if (tensor.role != WeightRole::kTokenEmbedding) {
     double gain = is_branch_end(tensor.role) ? branch_size(layers) : 1.0;
-    if (tensor.role == WeightRole::kDown) gain /= kSizeOfGatedUp;
+    if (is_down(tensor.role)) gain /= kSizeOfGatedUp;
     size = gain / std::sqrt(static_cast<double>(tensor.columns));
   }
   return static_cast<float>(size / kSizeOfInt8);
+}
+
+FloatRange float_range(const WeightTensor& tensor, int64_t layers) {
+  if (tensor.role == WeightRole::kBalanceBias) {  // about half of what experts have on average
+    const float most = 0.5F / static_cast<float>(tensor.columns);
+    return {-most, most};
+  }
+  if (tensor.is_bias) return {-0.1F, 0.1F};
+  if (tensor.role == WeightRole::kRouter || tensor.role == WeightRole::kSharedRouter ||
+      tensor.role == WeightRole::kStateConv) {
+    const float most = std::sqrt(3.0F / static_cast<float>(tensor.columns));
+    return {-most, most};
+  }
+  if (tensor.role == WeightRole::kPositionEmbedding || tensor.role == WeightRole::kTokenTypes) {
+    return {-0.5F, 0.5F};
+  }
+  const float size = is_branch_norm(tensor.role) ? static_cast<float>(branch_size(layers)) : 1.0F;
+  return {0.75F * size, 1.25F * size};
 }
 
 std::vector<float> activation_scales(const Graph& graph, const WeightsInventory& weights,
@@ -52,21 +93,41 @@ std::vector<float> activation_scales(const Graph& graph, const WeightsInventory&
     float scale = kFive;
     switch (op.kind) {
       case OpKind::kEmbed:
-      case OpKind::kAdd:
         scale = kResidual;
         break;
+      case OpKind::kAdd:
+        scale = sum_scale(scales[op.inputs.front().index()], scales[op.inputs.back().index()]);
+        break;
       case OpKind::kMatMul:
-        scale = product_scale(weights.tensors.at(op.weights.front().index()), layers);
+      case OpKind::kExpertMatMul:
+      case OpKind::kRmsNorm:
+      case OpKind::kLayerNorm:
+        if (op.weights.empty()) break;
+        scale = scale_behind(weights.tensors.at(op.weights.front().index()), layers);
         break;
       case OpKind::kRope:
       case OpKind::kSelectRows:
+      case OpKind::kMix:
         scale = scales[op.inputs.front().index()];  // they only move values
+        break;
+      case OpKind::kAddBias:
+        scale = scales[op.inputs.front().index()];  // biases are small
+        break;
+      case OpKind::kMul:
+        if (weighs_rows(graph, op)) scale = scales[op.inputs.front().index()];
+        break;
+      case OpKind::kTopK:
+        scale = share_scale(graph.tensor(op.outputs.front()).shape[0]);
+        break;
+      case OpKind::kSumRows:
+        scale = scales[op.inputs.front().index()];
         break;
       case OpKind::kFlashAttention:
       case OpKind::kContext:
         scale = kAttended;
         break;
       case OpKind::kSoftmax:
+      case OpKind::kSigmoid:
         scale = 0x1p-8F;  // fixed
         break;
       default:

@@ -27,6 +27,14 @@ double branch_size(int64_t layers);
 // What a stored row's int8 counts, so that values uniform in [-127, 127] have the wished size.
 float weight_scale(const WeightTensor& tensor, int64_t layers);
 
+// Of what an int8 model keeps in f32: gains around 1 (around the size of a branch behind one),
+// biases and tables of positions around 0.
+struct FloatRange {
+  float least = 0.0F;
+  float most = 0.0F;
+};
+FloatRange float_range(const WeightTensor& tensor, int64_t layers);
+
 // By TensorId; 1 for what is no int8 activation.
 std::vector<float> activation_scales(const Graph& graph, const WeightsInventory& weights,
                                      int64_t layers);

@@ -22,7 +22,7 @@ void MadeUpWeights::begin(const WeightTensor& tensor, WeightId id) {
 }
 
 void MadeUpWeights::next_row(std::span<std::byte> row) {
-  if (tensor_->dtype == DType::kF32) return gains(row);
+  if (tensor_->dtype == DType::kF32) return floats(row);
   if (tensor_->dtype == DType::kInt8) {
     generator_.fill(row.first(row.size() - 2));
     return store_u16(row.last(2), 0, scale_);
@@ -34,11 +34,13 @@ void MadeUpWeights::next_row(std::span<std::byte> row) {
 }
 
 // Of either sign before the head: a tied one would otherwise always find the token it was given.
-void MadeUpWeights::gains(std::span<std::byte> row) {
+void MadeUpWeights::floats(std::span<std::byte> row) {
+  const auto [least, most] = float_range(*tensor_, layers_);
+  const bool has_signs = tensor_->role == WeightRole::kOutputNorm && !tensor_->is_bias;
   for (size_t at = 0; at < row.size(); at += sizeof(float)) {
-    float gain = generator_.between(0.75F, 1.25F);
-    if (tensor_->role == WeightRole::kOutputNorm && generator_.below(2) == 0) gain = -gain;
-    std::memcpy(&row[at], &gain, sizeof gain);
+    float value = generator_.between(least, most);
+    if (has_signs && generator_.below(2) == 0) value = -value;
+    std::memcpy(&row[at], &value, sizeof value);
   }
 }
 

@@ -53,7 +53,7 @@ class MadeUpWeights : public WeightSource {
   void next_row(std::span<std::byte> row) override;
 
  private:
-  void gains(std::span<std::byte> row);
+  void floats(std::span<std::byte> row);
 
   uint64_t seed_;
   int64_t layers_;

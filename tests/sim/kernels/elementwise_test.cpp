@@ -135,5 +135,37 @@ TEST(AddTest, UnequalLengthsAreABug) {
   EXPECT_THROW(apply_table(silu_table({}), a, b), InternalError);
 }
 
+TEST(AddBiasTest, ByHand) {
+  const std::vector<float> bias{1.25F, -0.25F};
+  std::vector<int8_t> x{10, -3, 127, -128};
+  add_bias_s8(x, std::as_bytes(std::span(bias)), {.in = 0.5F, .out = 0.25F}, x);
+  // 5 + 1.25 = 6.25, -1.5 - 0.25 = -1.75; 64.75 and -64.25 are past 127 x 0.25.
+  EXPECT_THAT(x, ElementsAre(25, -7, 127, -128));
+}
+
+TEST(AddBiasTest, LawEqualsTheDefinition) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const int64_t width = inputs.between(1, 40);
+    const int64_t rows = inputs.between(0, 5);
+    const auto x = inputs.values(rows * width);
+    std::vector<float> bias;  // sixty-fourths, so that sums and quotients are exact
+    for (const int8_t value : inputs.values(width)) bias.push_back(static_cast<float>(value) / 64);
+    std::vector<int8_t> out(x.size());
+    add_bias_s8(x, std::as_bytes(std::span(bias)), {.in = 0.125F, .out = 0.25F}, out);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double real = x[i] * 0.125 + double{bias[i % bias.size()]};
+      RC_ASSERT(int{out[i]} == testing::round_and_clamp(real / 0.25));
+    }
+  }));
+}
+
+TEST(AddBiasTest, RowsAreAsLongAsTheBias) {
+  std::vector<int8_t> x(5);
+  const std::vector<std::byte> bias(8);
+  EXPECT_THROW(add_bias_s8(x, bias, {}, x), InternalError);
+  EXPECT_THROW(add_bias_s8(x, {}, {}, x), InternalError);
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -134,5 +134,25 @@ TEST(RowsTest, AWrongShapeIsABug) {
   EXPECT_NO_THROW(check_shape(6, {2, 3}, "shape"));
 }
 
+TEST(RowsTest, LooksUpFloats) {
+  const std::vector<float> table{0.5F, -1.0F, 100.0F, -0.125F};
+  std::vector<int8_t> out(4);
+  // In steps of 0.25: 400 saturates, half a step goes away from zero.
+  float_lookup(2, std::vector<int32_t>{1, 0}, std::as_bytes(std::span(table)), 0.25F, out);
+  EXPECT_THAT(out, ElementsAre(127, -1, 2, -4));
+  EXPECT_THROW(
+      float_lookup(2, std::vector<int32_t>{2, 0}, std::as_bytes(std::span(table)), 0.25F, out),
+      InternalError);
+}
+
+TEST(RowsTest, ABiasGoesToEveryRow) {
+  const std::vector<float> bias{1.0F, -2.0F};
+  std::vector<float> x{0.0F, 0.5F, 10.0F, 20.0F};
+  add_to_rows(std::as_bytes(std::span(bias)), x);
+  EXPECT_THAT(x, ElementsAre(1.0F, -1.5F, 11.0F, 18.0F));
+  add_to_rows({}, x);
+  EXPECT_THAT(x, ElementsAre(1.0F, -1.5F, 11.0F, 18.0F));
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -34,7 +34,6 @@ TEST(UnsupportedModels, AMixerIsNamedWithItsLayer) {
   const std::pair<Mixer, const char*> mixers[] = {{MlaSpec{}, "the mixer mla"},
                                                   {MambaSpec{}, "the mixer mamba"},
                                                   {RwkvSpec{}, "the mixer rwkv"},
-                                                  {ShortConvSpec{}, "the mixer short-conv"},
                                                   {NoMixer{}, "no mixer"}};
   for (const auto& [mixer, what] : mixers) {
     EXPECT_EQ(refusal([&](TransformerSpec& model) { model.layers[1].mixer = mixer; }),
@@ -44,9 +43,6 @@ TEST(UnsupportedModels, AMixerIsNamedWithItsLayer) {
 
 TEST(UnsupportedModels, EveryFeatureOfAttentionIsNamed) {
   const std::pair<std::function<void(AttentionSpec&)>, const char*> features[] = {
-      {[](AttentionSpec& a) { a.bias.out = true; }, "a bias in attention"},
-      {[](AttentionSpec& a) { a.qk_norm = QkNormKind::kHead; }, "norms of queries and keys"},
-      {[](AttentionSpec& a) { a.output_gate = true; }, "a gate behind attention"},
       {[](AttentionSpec& a) { a.n_bucket = 8; }, "a relative position bias"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal([&](TransformerSpec& model) {
@@ -61,14 +57,6 @@ TEST(UnsupportedModels, EveryFeatureOfALayerIsNamed) {
       {[](LayerSpec& l) { l.cross.attention.n_head = 2; }, "cross-attention"},
       {[](LayerSpec& l) { l.moe.n_expert = 4; }, "experts"},
       {[](LayerSpec& l) { l.feed_forward = {}; }, "no feed-forward"},
-      {[](LayerSpec& l) { l.feed_forward.fused_gate_up = true; }, "one matrix for gate and up"},
-      {[](LayerSpec& l) { l.feed_forward.gated = false; }, "a feed-forward without a gate"},
-      {[](LayerSpec& l) { l.feed_forward.bias = true; }, "a bias in the feed-forward"},
-      {[](LayerSpec& l) { l.is_parallel = true; }, "a feed-forward beside attention"},
-      {[](LayerSpec& l) { l.norms.before_ffn = NormKind::kScaleAndShift; },
-       "norms other than RMSNorm before each part"},
-      {[](LayerSpec& l) { l.norms.after_ffn = NormKind::kScale; },
-       "norms after attention or the feed-forward"},
       {[](LayerSpec& l) { l.extras = {{.name = "scale", .columns = 8}}; }, "the tensor scale"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal([&](TransformerSpec& model) { change(model.layers[0]); }),
@@ -80,15 +68,9 @@ TEST(UnsupportedModels, WhatStandsOutsideTheLayersIsNamed) {
   const std::pair<std::function<void(TransformerSpec&)>, const char*> features[] = {
       {[](TransformerSpec& m) { m.is_causal = false; }, "attention to later tokens"},
       {[](TransformerSpec& m) { m.has_head = false; }, "no head"},
-      {[](TransformerSpec& m) { m.head_bias = true; }, "a bias of the head"},
-      {[](TransformerSpec& m) { m.n_position = 9; }, "a learned position embedding"},
-      {[](TransformerSpec& m) { m.n_token_type = 2; }, "a token type embedding"},
-      {[](TransformerSpec& m) { m.embedding_norm = NormKind::kScale; }, "a norm of the embedding"},
-      {[](TransformerSpec& m) { m.final_norm = NormKind::kPlain; },
-       "a last norm other than RMSNorm"},
       {[](TransformerSpec& m) { m.extras = {{.name = "rope_freqs", .columns = 8}}; },
        "the tensor rope_freqs"},
-      {[](TransformerSpec& m) { m.stacks = {{.role = StackRole::kVision}}; }, "a vision stack"}};
+      {[](TransformerSpec& m) { m.stacks = {{.role = StackRole::kEncoder}}; }, "an encoder"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal(change), said(what));
   }
@@ -97,7 +79,7 @@ TEST(UnsupportedModels, WhatStandsOutsideTheLayersIsNamed) {
 TEST(UnsupportedModels, OnlyTheFirstReasonIsGiven) {
   EXPECT_EQ(refusal([](TransformerSpec& model) {
               model.layers[0].mixer = NoMixer{};
-              model.layers[1].is_parallel = true;
+              model.layers[1].mixer = MlaSpec{};
             }),
             said("no mixer in layer 0"));
 }
