@@ -25,12 +25,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOutsideL
     {{"token_embd.weight", "model.embed_tokens.weight"},
      {"output_norm.weight", "model.norm.weight"},
      {"output.weight", "lm_head.weight"}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kInLayers{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kInLayers{
     {{"attn_norm.weight", "input_layernorm.weight"},
      {"attn_q.weight", "self_attn.q_proj.weight"},
      {"attn_k.weight", "self_attn.k_proj.weight"},
      {"attn_v.weight", "self_attn.v_proj.weight"},
      {"attn_output.weight", "self_attn.o_proj.weight"},
+     {"attn_q.bias", "self_attn.q_proj.bias"},
+     {"attn_k.bias", "self_attn.k_proj.bias"},
+     {"attn_v.bias", "self_attn.v_proj.bias"},
+     {"attn_output.bias", "self_attn.o_proj.bias"},
+     {"attn_q_norm.weight", "self_attn.q_norm.weight"},
+     {"attn_k_norm.weight", "self_attn.k_norm.weight"},
      {"ffn_norm.weight", "post_attention_layernorm.weight"},
      {"ffn_gate.weight", "mlp.gate_proj.weight"},
      {"ffn_up.weight", "mlp.up_proj.weight"},

@@ -56,6 +56,8 @@ TEST(FileWeightsTest, NamesOfACheckpoint) {
   EXPECT_EQ(checkpoint_name("blk.3.attn_q.weight"), "model.layers.3.self_attn.q_proj.weight");
   EXPECT_EQ(checkpoint_name("blk.12.ffn_norm.weight"),
             "model.layers.12.post_attention_layernorm.weight");
+  EXPECT_EQ(checkpoint_name("blk.0.attn_v.bias"), "model.layers.0.self_attn.v_proj.bias");
+  EXPECT_EQ(checkpoint_name("blk.0.attn_k_norm.weight"), "model.layers.0.self_attn.k_norm.weight");
   EXPECT_EQ(checkpoint_name("blk.3.ssm_in.weight"), "");
   EXPECT_EQ(checkpoint_name("blk.3"), "");
   EXPECT_EQ(checkpoint_name("model.norm.weight"), "");
