@@ -132,9 +132,9 @@ std::string unsupported_ends(const TransformerSpec& model) {
 
 void check_kinds(const TransformerSpec& model, const std::string& name, Checks& checks) {
   const auto refuse = [&](const std::string& where, const std::string& part) {
-    checks.require(false, "MODEL",
-                   fmt::format("{} has {}{}, which the replay cannot run", name, part, where),
-                   "plan or simulate it, or name a dense decoder: see `tidemark list models`");
+    checks.require(
+        false, "MODEL", fmt::format("{} has {}{}, which the replay cannot run", name, part, where),
+        "plan or simulate it, or name a decoder of attention layers: see `tidemark list models`");
   };
   if (const std::string part = unsupported_ends(model); !part.empty()) return refuse("", part);
   for (size_t i = 0; i < model.layers.size(); ++i) {

@@ -23,7 +23,8 @@ std::string refusal(const std::function<void(TransformerSpec&)>& change) {
 std::string said(const std::string& what) {
   return "error: MODEL: tiny has " + what +
          ", which the replay cannot run\n"
-         "  hint: plan or simulate it, or name a dense decoder: see `tidemark list models`\n";
+         "  hint: plan or simulate it, or name a decoder of attention layers: see `tidemark list "
+         "models`\n";
 }
 
 TEST(UnsupportedModels, TheTinyModelRuns) {
