@@ -24,7 +24,7 @@ size_t block_bytes(RowFormat format) {
 
 int low_nibble(std::byte packed) { return std::to_integer<int>(packed) & 15; }
 int high_nibble(std::byte packed) { return std::to_integer<int>(packed) >> 4; }
-int signed_nibble(int nibble) { return nibble < 8 ? nibble : nibble - 16; }
+int signed_nibble(int nibble) { return (nibble ^ 8) - 8; }
 
 std::byte pack(int low, int high) { return static_cast<std::byte>((low & 15) | (high & 15) * 16); }
 
@@ -102,17 +102,26 @@ void for_each_block(RowFormat format, std::span<Value> values, std::span<Byte> r
 }
 
 void unpack_q4_0(std::span<const std::byte> block, std::span<int8_t> values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    const std::byte packed = block[kScaleBytes + i % (kBlock / 2)];
-    const int q = i < kBlock / 2 ? low_nibble(packed) : high_nibble(packed);
-    values[i] = static_cast<int8_t>(q - 8);
+  const auto half = std::min(values.size(), kBlock / 2);
+  const std::byte* packed = &block[kScaleBytes];
+  int8_t* low = values.data();
+  int8_t* high = low + half;
+  for (size_t i = 0; i < half; ++i) low[i] = static_cast<int8_t>(low_nibble(packed[i]) - 8);
+  for (size_t i = 0; i < values.size() - half; ++i) {
+    high[i] = static_cast<int8_t>(high_nibble(packed[i]) - 8);
   }
 }
 
 void unpack_int4(std::span<const std::byte> row, std::span<int8_t> values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    const int nibble = i % 2 == 0 ? low_nibble(row[i / 2]) : high_nibble(row[i / 2]);
-    values[i] = static_cast<int8_t>(signed_nibble(nibble));
+  const size_t pairs = values.size() / 2;
+  const std::byte* packed = row.data();
+  int8_t* out = values.data();
+  for (size_t i = 0; i < pairs; ++i) {
+    out[2 * i] = static_cast<int8_t>(signed_nibble(low_nibble(packed[i])));
+    out[2 * i + 1] = static_cast<int8_t>(signed_nibble(high_nibble(packed[i])));
+  }
+  if (values.size() % 2 == 1) {
+    values.back() = static_cast<int8_t>(signed_nibble(low_nibble(row[pairs])));
   }
 }
 

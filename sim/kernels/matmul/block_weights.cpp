@@ -15,6 +15,9 @@ namespace {
 
 using Lanes = std::array<float, kBlockLanes>;
 
+// From so many tokens on unpacking rows of int4 once for all of them is the faster way.
+constexpr int64_t kTokensForTiles = 4;
+
 void check_operands(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
                     std::span<const std::byte> weights, size_t out) {
   check(shape.columns > 0 && shape.columns <= kMaxReduced,
@@ -81,6 +84,37 @@ void for_each_row(RowFormat format, const MatMulShape& shape, std::span<const in
   });
 }
 
+// int4 of several tokens, a tile of rows at a time as the int8 rows it stands for:
+// multiply(shape, stored rows, out) is the product of int8.
+template <typename Out, typename Multiply>
+void multiply_as_int8(const MatMulShape& shape, std::span<const std::byte> weights,
+                      std::span<Out> out, const GemmOptions& options, const Multiply& multiply) {
+  constexpr int64_t kTileBytes = int64_t{256} << 10;
+  constexpr int64_t kPanel = 16;
+  const int64_t most =
+      std::clamp(kTileBytes / shape.columns / kPanel * kPanel, kPanel, kPanel * 16);
+  const int64_t row_bytes = row_format_bytes(RowFormat::kInt4, shape.columns);
+  for_each_part(shape.rows, most, options.threads, [&](int64_t first, int64_t count) {
+    const int64_t stored_bytes = stored_row_bytes(shape.columns);
+    std::vector<std::byte> tile(static_cast<size_t>(count * stored_bytes));
+    for (int64_t n = 0; n < count; ++n) {
+      const auto packed = row_of(weights, first + n, row_bytes);
+      const auto stored = row_of(std::span(tile), n, stored_bytes);
+      const auto values = stored.first(stored.size() - 2);
+      unpack_row(RowFormat::kInt4, packed,
+                 {reinterpret_cast<int8_t*>(values.data()), values.size()});
+      std::ranges::copy(packed.last(2), stored.last(2).begin());
+    }
+    std::vector<Out> part(static_cast<size_t>(shape.tokens * count));
+    multiply(MatMulShape{shape.tokens, shape.columns, count}, std::span<const std::byte>(tile),
+             std::span(part));
+    for (int64_t t = 0; t < shape.tokens; ++t) {
+      std::ranges::copy(row_of(std::span(part), t, count),
+                        row_of(out, t, shape.rows).begin() + first);
+    }
+  });
+}
+
 }  // namespace
 
 void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
@@ -88,6 +122,11 @@ void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<cons
                       const GemmOptions& options) {
   check_operands(format, shape, x, weights, out.size());
   if (format == RowFormat::kInt8) return matmul_f32(shape, x, weights, scale_in, out, options);
+  if (format == RowFormat::kInt4 && shape.tokens >= kTokensForTiles) {
+    return multiply_as_int8(shape, weights, out, options, [&](auto tile, auto rows, auto part) {
+      matmul_f32(tile, x, rows, scale_in, part);
+    });
+  }
   if (format == RowFormat::kInt4) {
     return for_each_row(format, shape, x, weights, options, [&](auto row) {
       const double factor = double{scale_in} * double{stored_scale(row)};
@@ -107,6 +146,11 @@ void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const
                      const GemmOptions& options) {
   check_operands(format, shape, x, weights, out.size());
   if (format == RowFormat::kInt8) return matmul_s8(shape, x, weights, scales, out, options);
+  if (format == RowFormat::kInt4 && shape.tokens >= kTokensForTiles) {
+    return multiply_as_int8(shape, weights, out, options, [&](auto tile, auto rows, auto part) {
+      matmul_s8(tile, x, rows, scales, part);
+    });
+  }
   if (format == RowFormat::kInt4) {
     return for_each_row(format, shape, x, weights, options, [&](auto row) {
       const double real = double{scales.in} * double{stored_scale(row)} / double{scales.out};

@@ -12,9 +12,10 @@
 //   ...}: dots 50 and -3, terms 25 and -6, sum 19.  Checked by BlockWeightsTest.TwoBlocksByHand.
 //
 // The order of the float sums is part of the definition, so every level of isa.h gives the same
-// bits: vector units add eight blocks at once, a lane each. Memory is read once for each token, a
-// row at a time: meant for one and few tokens. Threads divide the rows. No scratch. K is at most
-// kMaxReduced (matmul.h).
+// bits: vector units add eight blocks at once, a lane each. A row is multiplied with one token
+// after the other, which is meant for few of them. int4 of four tokens and more unpacks rows once
+// for all of them, 256 KiB of them at a time (16 rows, where those are more); else there is no
+// scratch. Threads divide the rows. K is at most kMaxReduced (matmul.h).
 #pragma once
 
 #include <cstddef>

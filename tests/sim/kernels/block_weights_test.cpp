@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -56,7 +57,7 @@ std::vector<std::byte> random_rows(testing::Inputs& inputs, RowFormat format, in
 
 Case random_case(testing::Inputs& inputs, RowFormat format) {
   Case result{.format = format};
-  result.shape = {inputs.between(1, 4), inputs.between(1, 700), inputs.between(1, 4)};
+  result.shape = {inputs.between(1, 6), inputs.between(1, 700), inputs.between(1, 20)};
   result.x = inputs.values(result.shape.tokens * result.shape.columns);
   result.weights = random_rows(inputs, format, result.shape.rows, result.shape.columns);
   return result;
@@ -247,8 +248,9 @@ TEST(BlockWeightsTest, ScalesThatAreNotFiniteReadAsZero) {
 TEST(BlockWeightsTest, LawThreadsChangeNothing) {
   testing::Inputs inputs(11);
   for (const RowFormat format : kFormats) {
-    Case c{.format = format, .shape = {2, 100, 300}};  // several parts of 64 rows
-    c.x = inputs.values(200);
+    const int64_t tokens = inputs.between(2, 5);            // 4 and 5: int4 in tiles of 256 rows
+    Case c{.format = format, .shape = {tokens, 100, 300}};  // several parts of 64 rows
+    c.x = inputs.values(tokens * 100);
     c.weights = random_rows(inputs, format, 300, 100);
     std::vector<float> real(c.outputs());
     std::vector<int8_t> rounded(c.outputs());
@@ -256,6 +258,27 @@ TEST(BlockWeightsTest, LawThreadsChangeNothing) {
     block_matmul_s8(format, c.shape, c.x, c.weights, {0.5F, 99.0F}, rounded, {.threads = 3});
     EXPECT_EQ(real, floats(c, 0.5F));
     EXPECT_EQ(rounded, bytes(c, {0.5F, 99.0F}));
+  }
+}
+
+// Rows too long for 256 KiB to hold sixteen of them: tiles of sixteen.
+TEST(BlockWeightsTest, LawTokensChangeNothing) {
+  testing::Inputs inputs(5);
+  for (const RowFormat format : kFormats) {
+    Case c{.format = format, .shape = {7, 16'400, 35}};
+    c.x = inputs.values(c.shape.tokens * c.shape.columns);
+    c.weights = random_rows(inputs, format, c.shape.rows, c.shape.columns);
+    const std::vector<float> together = floats(c, 0.5F);
+    const std::vector<int8_t> rounded = bytes(c, {0.5F, 999.0F});
+    for (int64_t t = 0; t < c.shape.tokens; ++t) {
+      Case one{.format = format, .shape = {1, c.shape.columns, c.shape.rows}, .weights = c.weights};
+      const auto x = row_of(std::span(c.x), t, c.shape.columns);
+      one.x.assign(x.begin(), x.end());
+      EXPECT_TRUE(
+          std::ranges::equal(floats(one, 0.5F), row_of(std::span(together), t, c.shape.rows)));
+      EXPECT_TRUE(std::ranges::equal(bytes(one, {0.5F, 999.0F}),
+                                     row_of(std::span(rounded), t, c.shape.rows)));
+    }
   }
 }
 
