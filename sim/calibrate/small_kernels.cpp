@@ -5,9 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/kernels/activation_tables.h"
 #include "sim/kernels/attention/kv_rows.h"
 #include "sim/kernels/attention/rope.h"
 #include "sim/kernels/elementwise.h"
+#include "sim/kernels/norm/layer_norm.h"
 #include "sim/kernels/norm/rms_norm.h"
 #include "sim/kernels/rows.h"
 
@@ -42,12 +44,30 @@ SmallKernel kernel(OpKind kind, Work work, int64_t row_outputs = kWidth) {
           }};
 }
 
-SmallKernel norm() {
-  std::vector<std::byte> gain(static_cast<size_t>(kWidth) * sizeof(float));
+// As stored: a gain, a shift, a bias.
+std::vector<std::byte> ones() {
+  std::vector<std::byte> stored(static_cast<size_t>(kWidth) * sizeof(float));
   const float one = 1.0F;
-  for (size_t i = 0; i < gain.size(); i += sizeof one) std::memcpy(&gain[i], &one, sizeof one);
-  return kernel(OpKind::kRmsNorm, [gain](Buffers& buffers) {
+  for (size_t i = 0; i < stored.size(); i += sizeof one) std::memcpy(&stored[i], &one, sizeof one);
+  return stored;
+}
+
+SmallKernel rms() {
+  return kernel(OpKind::kRmsNorm, [gain = ones()](Buffers& buffers) {
     rms_norm(buffers.a, gain, {.scales = kScales}, buffers.out);
+  });
+}
+
+SmallKernel layer() {
+  return kernel(OpKind::kLayerNorm, [both = ones()](Buffers& buffers) {
+    layer_norm(buffers.a, both, both, {.scale_in = kScales.in, .out = {.scale = kScales.out}},
+               buffers.out);
+  });
+}
+
+SmallKernel bias() {
+  return kernel(OpKind::kAddBias, [stored = ones()](Buffers& buffers) {
+    add_bias_s8(buffers.a, stored, kScales, buffers.out);
   });
 }
 
@@ -79,7 +99,9 @@ std::vector<SmallKernel> small_kernels() {
   const BinaryScales binary{.a = 0.05F, .b = 0.06F, .out = 0.08F};
   return {
       embed(),
-      norm(),
+      rms(),
+      layer(),
+      bias(),
       kernel(OpKind::kRope,
              [](Buffers& buffers) {
                rope({.heads = kWidth / kHeadDim, .head_dim = kHeadDim}, buffers.positions,
@@ -90,6 +112,12 @@ std::vector<SmallKernel> small_kernels() {
              [binary](Buffers& buffers) { add_s8(buffers.a, buffers.b, binary, buffers.out); }),
       kernel(OpKind::kSilu,
              [](Buffers& buffers) { apply_table(silu_table(kScales), buffers.a, buffers.out); }),
+      kernel(OpKind::kActivation,
+             [](Buffers& buffers) {
+               const Affine in{.scale = kScales.in};
+               apply_table(gelu_table(in, {.scale = kScales.out}, GeluForm::kTanh), buffers.a,
+                           buffers.out);
+             }),
       kernel(
           OpKind::kMul,
           [binary](Buffers& buffers) { multiply_s8(buffers.a, buffers.b, binary, buffers.out); }),

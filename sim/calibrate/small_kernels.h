@@ -15,7 +15,8 @@ struct SmallKernel {
   std::function<std::function<void()>(int64_t rows)> make{};  // one call of it, over so many rows
 };
 
-// Every kind of op of a dense decoder that is neither a product nor flash attention.
+// The kinds of ops that decoders of attention layers have beside products and flash attention; of
+// those of experts, what few models have is left out.
 std::vector<SmallKernel> small_kernels();
 
 }  // namespace tidemark
