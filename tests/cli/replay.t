@@ -136,7 +136,7 @@ error: MODEL: demo-blocks is a list of sizes and has no layers that could be com
   hint: name a decoder: see `tidemark list models`
 [exit 2]
 $ tidemark replay minicpm-2b --processes 2 --tensor-type attn=f16
-error: --tensor-type: the replay runs int8 weights, all of one type
+error: --tensor-type: the replay multiplies rows of int8, int4, Q8_0 and Q4_0; blk.0.attn_q.weight is f16
   hint: leave --tensor-type out
 error: --processes: the replay is one process
   hint: leave --processes out

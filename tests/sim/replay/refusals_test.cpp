@@ -20,14 +20,15 @@ std::string refusal(const Scenario& scenario, const std::string& scratch = ::tes
 
 TEST(ReplayRefusals, SayAllThatTheKernelsCannotDo) {
   Scenario scenario = tiny_scenario(StrategyKind::kBlockCache);
-  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kQ4_0};
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kQ5_0};
   scenario.type_act = DType::kF32;
   scenario.type_k = DType::kF32;
   scenario.type_v = DType::kQ8_0;
   scenario.n_seq = 2;
   scenario.engine.activations = ActivationPolicy::kLive;
   EXPECT_EQ(refusal(scenario),
-            "error: --quant: the replay runs int8 weights, not Q4_0\n"
+            "error: --quant: the replay multiplies rows of int8, int4, Q8_0 and Q4_0; "
+            "token_embd.weight is Q5_0\n"
             "  hint: add --quant int8\n"
             "error: --activation-type: the replay runs int8 activations, not f32\n"
             "  hint: leave --activation-type out\n"
@@ -57,11 +58,12 @@ TEST(ReplayRefusals, WhatOnlyASimulatedRunKnows) {
 
 TEST(ReplayRefusals, NameTheSettingThatIsMeant) {
   Scenario scenario = tiny_scenario();
-  scenario.quant.overrides.emplace_back();
+  scenario.quant.overrides = parse_overrides("attn_k=f16").value();
   scenario.residency = {
       .split_files = 2, .processes = 3, .expert_slots = 4, .rows = HotRows{.kept_ppm = 500'000}};
   EXPECT_EQ(refusal(scenario),
-            "error: --tensor-type: the replay runs int8 weights, all of one type\n"
+            "error: --tensor-type: the replay multiplies rows of int8, int4, Q8_0 and Q4_0; "
+            "blk.0.attn_k.weight is f16\n"
             "  hint: leave --tensor-type out\n"
             "error: --split: the replay has one weight file\n"
             "  hint: leave --split out\n"
