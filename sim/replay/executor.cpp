@@ -63,7 +63,8 @@ void Executor::for_rows(const Call& call, Work work) const {
   }
 }
 
-void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const {
+Executor::Call Executor::call_of(const Op& op, const PassMemory& memory,
+                                 std::span<const std::byte> unit) const {
   Call call{.op = op, .memory = memory};
   const auto bytes_of = [&](WeightId id) {
     const WeightPlace& place = layout_.place(id);
@@ -71,6 +72,11 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
   };
   if (!op.weights.empty()) call.weight = bytes_of(op.weights.front());
   if (op.weights.size() > 1) call.second_weight = bytes_of(op.weights[1]);
+  return call;
+}
+
+void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const {
+  const Call call = call_of(op, memory, unit);
   if (expert_ops_[op.id.index()] != ExpertOp::kNone) return run_expert_part(call);
   switch (op.kind) {
     case OpKind::kEmbed:
@@ -106,6 +112,7 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
     case OpKind::kGlu:
       return gate_and_multiply(call);
     case OpKind::kMix:
+    case OpKind::kExtra:
       return pass_on(call);
     case OpKind::kConv:
       return convolve(call);
@@ -120,7 +127,6 @@ void Executor::run(const Op& op, const PassMemory& memory, std::span<const std::
     case OpKind::kTokenShift:
     case OpKind::kScan:
     case OpKind::kDeltaRule:
-    case OpKind::kExtra:
     case OpKind::kPlainLayer:
       break;
   }
@@ -252,7 +258,8 @@ void Executor::gate_and_multiply(const Call& call) const {
   }
 }
 
-// The prompt is text: none of its tokens stands for a row of a tower.
+// The prompt is text: none of its tokens stands for a row of a tower. Nor is it known what tensors
+// do that no width describes.
 void Executor::pass_on(const Call& call) const {
   const std::span<const int8_t> x = call.in_s8(0);
   if (x.data() != call.out_s8().data()) std::ranges::copy(x, call.out_s8().begin());

@@ -26,6 +26,7 @@ class Executor {
  private:
   struct Call;  // one op with what it works on
 
+  Call call_of(const Op& op, const PassMemory& memory, std::span<const std::byte> unit) const;
   void run_expert_part(const Call& call) const;
   void embed(const Call& call) const;
   void norm(const Call& call) const;

@@ -6,6 +6,10 @@
 //   least 0.05
 //                  attention output, and (over 0.6, the size of silu(gate) x up) down: what 2 x
 //                  layers residual sums add to the embedding is as large as the embedding itself
+//   routers        f32, gain 1, so that a token's experts differ from another's; of a choice's bias
+//                  about half of what an expert has on average
+//   experts' sum   U experts of 1/U each would add up to 1/sqrt(U); weights count sqrt(U)/256, as
+//                  those of models with a scaling factor do
 //   embedding      standard deviation 1 an element, whether or not it is the head as well
 //   norm gains     around 1
 //   scales         a value of about five standard deviations is 127; the residual stream has room

@@ -56,9 +56,7 @@ TEST(UnsupportedModels, EveryFeatureOfAttentionIsNamed) {
 TEST(UnsupportedModels, EveryFeatureOfALayerIsNamed) {
   const std::pair<std::function<void(LayerSpec&)>, const char*> features[] = {
       {[](LayerSpec& l) { l.cross.attention.n_head = 2; }, "cross-attention"},
-      {[](LayerSpec& l) { l.moe.n_expert = 4; }, "experts"},
-      {[](LayerSpec& l) { l.feed_forward = {}; }, "no feed-forward"},
-      {[](LayerSpec& l) { l.extras = {{.name = "scale", .columns = 8}}; }, "the tensor scale"}};
+      {[](LayerSpec& l) { l.feed_forward = {}; }, "no feed-forward"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal([&](TransformerSpec& model) { change(model.layers[0]); }),
               said(std::string(what) + " in layer 0"));
@@ -69,8 +67,6 @@ TEST(UnsupportedModels, WhatStandsOutsideTheLayersIsNamed) {
   const std::pair<std::function<void(TransformerSpec&)>, const char*> features[] = {
       {[](TransformerSpec& m) { m.is_causal = false; }, "attention to later tokens"},
       {[](TransformerSpec& m) { m.has_head = false; }, "no head"},
-      {[](TransformerSpec& m) { m.extras = {{.name = "rope_freqs", .columns = 8}}; },
-       "the tensor rope_freqs"},
       {[](TransformerSpec& m) { m.stacks = {{.role = StackRole::kEncoder}}; }, "an encoder"}};
   for (const auto& [change, what] : features) {
     EXPECT_EQ(refusal(change), said(what));
