@@ -188,12 +188,29 @@ TIDEMARK_VNNI int32_t int4_vnni(const std::byte* row, const int8_t* x, int64_t g
   return sum_of_lanes(_mm256_sub_epi32(sums, eights));
 }
 
-constexpr BlockLoops kAvx2Loops{blocks_avx2<Q8Avx2>, blocks_avx2<Q4Avx2>, int4_avx2};
-constexpr BlockLoops kVnniLoops{blocks_vnni<Q8Vnni>, blocks_vnni<Q4Vnni>, int4_vnni};
+TIDEMARK_VNNI void panel_vnni(const PanelBlock* panel, const int8_t* x, const int32_t* excess,
+                              int64_t blocks, float* lanes) {
+  constexpr int64_t kQuads = kValues / 4;
+  for (int64_t b = 0; b < blocks; ++b, x += kValues) {
+    __m512i dots = _mm512_set1_epi32(-excess[b]);
+    for (int64_t quad = 0; quad < kQuads; ++quad) {
+      int32_t four = 0;
+      std::memcpy(&four, x + 4 * quad, sizeof four);
+      const __m512i values = _mm512_load_si512(panel[b].values + quad * kPanelRows * 4);
+      dots = _mm512_dpbusd_epi32(dots, values, _mm512_set1_epi32(four));
+    }
+    const __m512 terms = _mm512_mul_ps(_mm512_cvtepi32_ps(dots), _mm512_load_ps(panel[b].d));
+    float* lane = lanes + b % kBlockLanes * kPanelRows;
+    _mm512_store_ps(lane, _mm512_add_ps(_mm512_load_ps(lane), terms));
+  }
+}
+
+constexpr BlockLoops kAvx2Loops{blocks_avx2<Q8Avx2>, blocks_avx2<Q4Avx2>, int4_avx2, nullptr};
+constexpr BlockLoops kVnniLoops{blocks_vnni<Q8Vnni>, blocks_vnni<Q4Vnni>, int4_vnni, panel_vnni};
 
 #endif
 
-constexpr BlockLoops kBaselineLoops{q8_0_baseline, q4_0_baseline, int4_baseline};
+constexpr BlockLoops kBaselineLoops{q8_0_baseline, q4_0_baseline, int4_baseline, nullptr};
 
 }  // namespace
 

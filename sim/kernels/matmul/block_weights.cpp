@@ -7,6 +7,7 @@
 
 #include "planner/base/check.h"
 #include "sim/kernels/matmul/block_loops.h"
+#include "sim/kernels/matmul/block_panels.h"
 #include "sim/kernels/parallel.h"
 #include "sim/kernels/rows.h"
 
@@ -115,6 +116,17 @@ void multiply_as_int8(const MatMulShape& shape, std::span<const std::byte> weigh
   });
 }
 
+// finish(sum) for every token and row of Q8_0 and Q4_0, by panels.
+template <typename Out, typename Finish>
+void multiply_by_panels(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
+                        std::span<const std::byte> weights, std::span<Out> out,
+                        const GemmOptions& options, const Finish& finish) {
+  const auto take = [&](int64_t token, int64_t first_row, std::span<const float> sums) {
+    std::ranges::transform(sums, row_of(out, token, shape.rows).begin() + first_row, finish);
+  };
+  multiply_panels(format, shape, x, weights, take, options);
+}
+
 }  // namespace
 
 void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<const int8_t> x,
@@ -135,9 +147,12 @@ void block_matmul_f32(RowFormat format, const MatMulShape& shape, std::span<cons
       };
     });
   }
+  const auto finish = [=](float sum) { return sum * scale_in; };
+  if (wants_panels(shape.tokens)) {
+    return multiply_by_panels(format, shape, x, weights, out, options, finish);
+  }
   for_each_row(format, shape, x, weights, options, [&](auto row) {
-    return
-        [=](size_t place, auto values) { out[place] = block_sum(format, row, values) * scale_in; };
+    return [=](size_t place, auto values) { out[place] = finish(block_sum(format, row, values)); };
   });
 }
 
@@ -160,10 +175,12 @@ void block_matmul_s8(RowFormat format, const MatMulShape& shape, std::span<const
     });
   }
   const auto factor = static_cast<float>(double{scales.in} / double{scales.out});
+  const auto finish = [=](float sum) { return round_to_s8(sum * factor); };
+  if (wants_panels(shape.tokens)) {
+    return multiply_by_panels(format, shape, x, weights, out, options, finish);
+  }
   for_each_row(format, shape, x, weights, options, [&](auto row) {
-    return [=](size_t place, auto values) {
-      out[place] = round_to_s8(block_sum(format, row, values) * factor);
-    };
+    return [=](size_t place, auto values) { out[place] = finish(block_sum(format, row, values)); };
   });
 }
 

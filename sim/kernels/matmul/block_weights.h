@@ -13,9 +13,10 @@
 //
 // The order of the float sums is part of the definition, so every level of isa.h gives the same
 // bits: vector units add eight blocks at once, a lane each. A row is multiplied with one token
-// after the other, which is meant for few of them. int4 of four tokens and more unpacks rows once
-// for all of them, 256 KiB of them at a time (16 rows, where those are more); else there is no
-// scratch. Threads divide the rows. K is at most kMaxReduced (matmul.h).
+// after the other, which is meant for few of them. Of more tokens rows are unpacked once for all:
+// int4 of four and more by tiles of 256 KiB (16 rows, where those are more), Q8_0 and Q4_0 of
+// sixteen and more as block_panels.h says; else there is no scratch. Threads divide the rows. K is
+// at most kMaxReduced (matmul.h).
 #pragma once
 
 #include <cstddef>

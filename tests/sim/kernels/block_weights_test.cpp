@@ -261,24 +261,36 @@ TEST(BlockWeightsTest, LawThreadsChangeNothing) {
   }
 }
 
-// Rows too long for 256 KiB to hold sixteen of them: tiles of sixteen.
+// Tokens together and one by one, at every level: tiles of int4 and panels of the blocks.
+void expect_tokens_change_nothing(testing::Inputs& inputs, const MatMulShape& shape) {
+  for (const RowFormat format : kFormats) {
+    Case c{.format = format, .shape = shape};
+    c.x = inputs.values(shape.tokens * shape.columns);
+    c.weights = random_rows(inputs, format, shape.rows, shape.columns);
+    for (const Isa isa : supported_isas()) {
+      const IsaHold hold(isa);
+      const std::vector<float> together = floats(c, 0.5F);
+      const std::vector<int8_t> rounded = bytes(c, {0.5F, 999.0F});
+      for (int64_t t = 0; t < shape.tokens; ++t) {
+        Case one{.format = format, .shape = shape, .weights = c.weights};
+        one.shape.tokens = 1;
+        const auto x = row_of(std::span(c.x), t, shape.columns);
+        one.x.assign(x.begin(), x.end());
+        EXPECT_TRUE(
+            std::ranges::equal(floats(one, 0.5F), row_of(std::span(together), t, shape.rows)));
+        EXPECT_TRUE(std::ranges::equal(bytes(one, {0.5F, 999.0F}),
+                                       row_of(std::span(rounded), t, shape.rows)));
+      }
+    }
+  }
+}
+
 TEST(BlockWeightsTest, LawTokensChangeNothing) {
   testing::Inputs inputs(5);
-  for (const RowFormat format : kFormats) {
-    Case c{.format = format, .shape = {7, 16'400, 35}};
-    c.x = inputs.values(c.shape.tokens * c.shape.columns);
-    c.weights = random_rows(inputs, format, c.shape.rows, c.shape.columns);
-    const std::vector<float> together = floats(c, 0.5F);
-    const std::vector<int8_t> rounded = bytes(c, {0.5F, 999.0F});
-    for (int64_t t = 0; t < c.shape.tokens; ++t) {
-      Case one{.format = format, .shape = {1, c.shape.columns, c.shape.rows}, .weights = c.weights};
-      const auto x = row_of(std::span(c.x), t, c.shape.columns);
-      one.x.assign(x.begin(), x.end());
-      EXPECT_TRUE(
-          std::ranges::equal(floats(one, 0.5F), row_of(std::span(together), t, c.shape.rows)));
-      EXPECT_TRUE(std::ranges::equal(bytes(one, {0.5F, 999.0F}),
-                                     row_of(std::span(rounded), t, c.shape.rows)));
-    }
+  expect_tokens_change_nothing(inputs, {7, 16'400, 35});  // 256 KiB hold less than sixteen rows
+  for (int i = 0; i < 20; ++i) {
+    expect_tokens_change_nothing(
+        inputs, {inputs.between(15, 20), inputs.between(1, 700), inputs.between(1, 70)});
   }
 }
 
