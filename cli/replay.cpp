@@ -76,6 +76,14 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
   return options;
 }
 
+// `tidemark calibrate` measures products of int8 weights, and a device has one rate for all.
+bool has_rates_of_int8_alone(const Scenario& scenario) {
+  const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
+  return scenario.quant != int8 &&
+         std::ranges::any_of(scenario.device.op_rates,
+                             [](const OpRate& rate) { return rate.kind == OpKind::kMatMul; });
+}
+
 void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>& scenarios) {
   for (const std::string& idle : idle_settings(scenarios, command.compare_time)) {
     talk("note: {}\n", idle);
@@ -86,6 +94,10 @@ void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>&
     talk("note: times are predicted for {}: calibrate this machine and give it as --device\n",
          setting.value);
   }
+  const auto found = std::ranges::find_if(scenarios, has_rates_of_int8_alone);
+  if (found == scenarios.end()) return;
+  talk("note: op_rates of {} are those of int8 products: {} may take longer than predicted\n",
+       found->device.name, name_of(found->quant));
 }
 
 // What an interrupt has left.
@@ -132,8 +144,9 @@ void add_replay_flags(CLI::App& verb, ReplayCommand& command) {
                   "Run under this limit, enforced by the system; what goes over it is killed")
       ->option_text("SIZE")
       ->check(stated());
-  verb.add_option("--weights", command.weights,
-                  "The model's own .gguf or .safetensors, stored as --quant says [made up from --seed]")
+  verb.add_option(
+          "--weights", command.weights,
+          "The model's own .gguf or .safetensors, stored as --quant says [made up from --seed]")
       ->option_text("FILE")
       ->check(stated());
   verb.add_option("--scratch", command.scratch, "Folder for the scratch files [TMPDIR]")

@@ -77,5 +77,11 @@ $ grep -A 5 'predicted time' times.txt
 
   strategy   part ... steps ... predicted ... measured ... error
   resident ...
+
+# Rates are of int8 products alone.
+$ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 --device ./me.yaml --quant int4 --compare-time --time-runs 1 2>&1 > int4.txt | cat
+note: op_rates of this-machine are those of int8 products: int4 may take longer than predicted
+$ grep -c ' pass$' int4.txt
+1
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --compare-time --time-runs 1 --json --quiet | grep -c '"predicted_ns"\|"runs_ns"' | grep -v '^0$'
 ...

@@ -232,5 +232,25 @@ TEST(BlockRowsTest, AWrongSizeIsABug) {
   EXPECT_THROW(dequantize_row(RowFormat::kQ4_0, row, values), InternalError);
 }
 
+// A row read as floats and stored again in its own format has the same bytes: a block's largest
+// value tells its scale. Values between 2^-8 and 2^8, so that no scale is zero.
+TEST(BlockRowsTest, LawARowOfBlocksComesBackBitForBit) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    testing::Inputs inputs(seed);
+    const auto format = inputs.between(0, 1) == 0 ? RowFormat::kQ8_0 : RowFormat::kQ4_0;
+    std::vector<float> values(static_cast<size_t>(inputs.between(1, 100)));
+    for (float& value : values) {
+      const float magnitude = inputs.scale() * inputs.scale() * 256.0F;
+      value = inputs.between(0, 1) == 0 ? magnitude : -magnitude;
+    }
+    std::vector<std::byte> row(static_cast<size_t>(row_format_bytes(format, std::ssize(values))));
+    quantize_row(format, values, row);
+    dequantize_row(format, row, values);
+    std::vector<std::byte> again(row.size(), std::byte{0xEE});
+    quantize_row(format, values, again);
+    RC_ASSERT(again == row);
+  }));
+}
+
 }  // namespace
 }  // namespace tidemark
