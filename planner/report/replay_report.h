@@ -90,6 +90,8 @@ struct ReplayReport {
   Bytes bytes_read{};
   Duration wall{};        // reading and computing, not measuring
   std::string weights{};  // where they come from: "made up from seed 0"
+  // Weights that are loaded and that no op computes with, in words.
+  std::vector<std::string> not_computed{};
   ReplayEnd end = ReplayEnd::kCompleted;
   // What a run was doing that did not complete, what stands before a comma being its pass:
   // "starting", "loading weights", "prefill 0, reading blk.3", "prefill 0, blk.3.q", "comparing

@@ -247,6 +247,7 @@ std::string to_text(std::span<const ReplayReport> reports, TextStyle style) {
   out += time_section(reports, style);
   out += lines_of_runs(reports, keys);
   if (!first.weights.empty()) out += paragraph("Weights", one_line(first.weights) + ".");
+  for (const std::string& what : first.not_computed) out += paragraph("Not run", one_line(what));
   out += explanation(reports);
   Bytes process;
   for (const ReplayReport& report : reports) {

@@ -349,6 +349,7 @@ Json document(const ReplayReport& report) {
   json["end_place"] = report.end_place;
   json["limit"] = limit_json(report.limit);
   json["weights"] = report.weights;
+  json["not_computed"] = report.not_computed;
   json["predicted_cache"] = cache_json(report.predicted_cache);
   json["measured_cache"] = cache_json(report.measured_cache);
   json["corruption"] = corruption_json(report.corruption);

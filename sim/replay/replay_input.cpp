@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/base/units.h"
+#include "planner/report/layout.h"
 #include "sim/kernels/matmul/matmul.h"
 #include "sim/replay/mapped_weights.h"
 #include "sim/replay/mapping.h"
@@ -34,9 +35,12 @@ class Checks {
   Diagnostics problems_{};
 };
 
-void check_types(const Scenario& scenario, const MemoryPlan& plan, Checks& checks) {
+void check_weights(const Scenario& scenario, const MemoryPlan& plan, Checks& checks) {
   const std::optional<Diagnostic> weight = unreadable_weight(scenario, plan);
   if (weight) checks.require(false, weight->path, weight->message, weight->hint);
+}
+
+void check_types(const Scenario& scenario, Checks& checks) {
   checks.require(
       scenario.type_act == DType::kInt8, "--activation-type",
       fmt::format("the replay runs int8 activations, not {}", name_of(scenario.type_act)),
@@ -114,8 +118,8 @@ std::string unsupported_part(const LayerSpec& layer) {
     return fmt::format("the mixer {}", mixer_name(layer.mixer));
   }
   if (layer.cross.attention.n_head > 0) return "cross-attention";
-  if (layer.feed_forward.n_ff == 0 && layer.moe.n_expert == 0) return "no feed-forward";
-  return layer.extras.empty() ? "" : fmt::format("the tensor {}", layer.extras.front().name);
+  const bool has_none = layer.feed_forward.n_ff == 0 && layer.moe.n_expert == 0;
+  return has_none ? "no feed-forward" : "";
 }
 
 // The same outside the layers.
@@ -123,24 +127,20 @@ std::string unsupported_ends(const TransformerSpec& model) {
   if (!model.is_causal) return "attention to later tokens";
   if (!model.has_head) return "no head";
   if (model.n_vocab < 2) return "a vocabulary of one token";
-  if (!model.extras.empty()) return fmt::format("the tensor {}", model.extras.front().name);
   // Towers and draft heads stand beside the passes of a text; an encoder's states are read by them.
   const bool encodes = std::ranges::any_of(
       model.stacks, [](const StackSpec& stack) { return stack.role == StackRole::kEncoder; });
   return encodes ? "an encoder" : "";
 }
 
-void check_kinds(const TransformerSpec& model, const std::string& name, Checks& checks) {
-  const auto refuse = [&](const std::string& where, const std::string& part) {
-    checks.require(
-        false, "MODEL", fmt::format("{} has {}{}, which the replay cannot run", name, part, where),
-        "plan or simulate it, or name a decoder of attention layers: see `tidemark list models`");
-  };
-  if (const std::string part = unsupported_ends(model); !part.empty()) return refuse("", part);
+// "experts in layer 3"; empty = every part of the model runs.
+std::string unsupported_part(const TransformerSpec& model) {
+  if (std::string part = unsupported_ends(model); !part.empty()) return part;
   for (size_t i = 0; i < model.layers.size(); ++i) {
     const std::string part = unsupported_part(model.layers[i]);
-    if (!part.empty()) return refuse(fmt::format(" in layer {}", i), part);
+    if (!part.empty()) return fmt::format("{} in layer {}", part, i);
   }
+  return {};
 }
 
 // What no kernel of attention can make of a layer's heads; empty = nothing.
@@ -194,9 +194,14 @@ Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
                    "name a decoder: see `tidemark list models`");
     return std::move(checks).take();
   }
-  check_types(scenario, plan, checks);
+  const std::string part = unsupported_part(*model);
+  if (part.empty()) check_weights(scenario, plan, checks);
+  check_types(scenario, checks);
   check_choices(scenario, checks);
-  check_kinds(*model, scenario.model.name, checks);
+  checks.require(
+      part.empty(), "MODEL",
+      fmt::format("{} has {}, which the replay cannot run", scenario.model.name, part),
+      "plan or simulate it, or name a decoder of attention layers: see `tidemark list models`");
   check_widths(*model, plan, checks);
   const int64_t steps = steps_of(plan, passes_of(scenario, plan));
   checks.require(
@@ -204,6 +209,30 @@ Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
       fmt::format("{} steps would have to be measured; at most {} are", steps, kMostReplaySteps),
       "lower --generate or --prompt, or raise --ubatch-size");
   return std::move(checks).take();
+}
+
+std::vector<std::string> not_computed(const TransformerSpec& model,
+                                      const WeightsInventory& weights) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < model.stacks.size(); ++i) {
+    Bytes bytes;
+    for (const WeightTensor& tensor : weights.tensors) {
+      if (tensor.stack == static_cast<int64_t>(i)) bytes += tensor.bytes;
+    }
+    if (bytes == Bytes{}) continue;  // not counted, so not there
+    parts.push_back(
+        fmt::format("the {} stack ({}): the prompt is text, and tokens come one by one.",
+                    name_of(model.stacks[i].role), format_bytes(bytes)));
+  }
+  const auto is_extra = [](const WeightTensor& tensor) {
+    return tensor.role == WeightRole::kExtra && tensor.stack < 0;
+  };
+  if (const int64_t count = std::ranges::count_if(weights.tensors, is_extra); count > 0) {
+    const auto first = std::ranges::find_if(weights.tensors, is_extra);
+    parts.push_back(fmt::format("{} whose function is not known ({}): values pass them unchanged.",
+                                counted(count, "tensor"), first->name));
+  }
+  return parts;
 }
 
 int64_t steps_of(const MemoryPlan& plan, const Passes& passes) {

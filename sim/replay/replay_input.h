@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "planner/base/diagnostic.h"
 #include "planner/capacity/memory_plan.h"
@@ -14,6 +16,10 @@ inline constexpr int64_t kMostReplaySteps = 2'000'000;
 
 // What the replay's kernels and loaders do not do.
 Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan);
+
+// Weights that a replay loads and does not compute with, in words.
+std::vector<std::string> not_computed(const TransformerSpec& model,
+                                      const WeightsInventory& weights);
 
 int64_t steps_of(const MemoryPlan& plan, const Passes& passes);
 

@@ -205,17 +205,19 @@ bool Session::run_in_child_of(const Prepared& prepared, const RunListener& liste
 ReplayReport Session::facts(const Prepared& prepared) const {
   const SimReport& simulated = prepared.predicted.report;
   const Bytes runtime = prepared.plan.breakdown.runtime;
-  ReplayReport report{.settings = simulated.settings,
-                      .model = simulated.model,
-                      .engine = simulated.engine,
-                      .strategy = simulated.strategy,
-                      .excluded_runtime = runtime,
-                      .arena = prepared.plan.activations,
-                      .planned_steps = steps_of(prepared.plan, passes_),
-                      .predicted_peak = simulated.peak - runtime,
-                      .outputs_all_equal = logits_all_equal_,
-                      .weights = weights_from_,
-                      .cache_policy = simulated.cache_policy};
+  ReplayReport report{
+      .settings = simulated.settings,
+      .model = simulated.model,
+      .engine = simulated.engine,
+      .strategy = simulated.strategy,
+      .excluded_runtime = runtime,
+      .arena = prepared.plan.activations,
+      .planned_steps = steps_of(prepared.plan, passes_),
+      .predicted_peak = simulated.peak - runtime,
+      .outputs_all_equal = logits_all_equal_,
+      .weights = weights_from_,
+      .not_computed = not_computed(*prepared.scenario->model.transformer(), prepared.plan.weights),
+      .cache_policy = simulated.cache_policy};
   check(std::ssize(prepared.predicted.steps) == report.planned_steps,
         "the simulator and the replay take the same steps");
   if (!simulated.cache_policy.empty()) {

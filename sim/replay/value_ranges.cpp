@@ -108,6 +108,7 @@ std::vector<float> activation_scales(const Graph& graph, const WeightsInventory&
       case OpKind::kRope:
       case OpKind::kSelectRows:
       case OpKind::kMix:
+      case OpKind::kExtra:
         scale = scales[op.inputs.front().index()];  // they only move values
         break;
       case OpKind::kAddBias:

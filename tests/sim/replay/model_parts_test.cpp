@@ -1,5 +1,6 @@
 // One small model for each part that decoders differ in. Each lives, each op of it is judged, and
 // its replay passes: outputs as without reuse, memory as predicted.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -168,6 +169,27 @@ TEST(ModelParts, WhatStandsOutsideTheLayers) {
     SCOPED_TRACE(&change - changes);
     expect_right(change);
   }
+}
+
+// What is loaded and not run is said: a tower's weights, and tensors of which sizes alone are
+// known.
+TEST(ModelParts, TowersAndTensorsWithoutAFunction) {
+  const Scenario scenario = changed([](TransformerSpec& model) {
+    StackSpec tower{.role = StackRole::kVision, .n_embd = 16, .n_tokens = Tokens(4)};
+    tower.layers.assign(
+        1, LayerSpec{.mixer = AttentionSpec{.n_head = 2, .n_head_kv = 2, .head_dim = 8},
+                     .feed_forward = {.n_ff = 32}});
+    model.stacks = {tower};
+    model.layers[0].extras = {{.name = "scale", .columns = 8}};
+    model.extras = {{.name = "rope_freqs", .columns = 8}};
+  });
+  const ReplayReport report = replay_all({scenario}).front();
+  EXPECT_TRUE(passed(report)) << to_text(std::span(&report, 1));
+  ASSERT_EQ(report.not_computed.size(), 2U);
+  EXPECT_THAT(report.not_computed[0], ::testing::StartsWith("the vision stack ("));
+  EXPECT_EQ(report.not_computed[1],
+            "2 tensors whose function is not known (blk.0.scale): values pass them unchanged.");
+  testing::expect_alive(scenario);
 }
 
 }  // namespace
