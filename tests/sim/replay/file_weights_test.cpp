@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sim/kernels/rows.h"
+#include "sim/replay/weight_format.h"
 #include "tiny.h"
 
 namespace tidemark {
@@ -81,6 +82,35 @@ TEST(FileWeightsTest, RowsAreTheFilesOwnAsInt8) {
     EXPECT_NEAR(stored, value, static_cast<double>(stored_scale(row)) * 0.51);
   }
   std::filesystem::remove(path);
+}
+
+// The 32 values of the first row of a query, 37 t + 11 i as above, by the quantizer of each format.
+TEST(FileWeightsTest, RowsAreStoredInTheFormatThatIsPlanned) {
+  for (const DType type : {DType::kInt4, DType::kQ8_0, DType::kQ4_0}) {
+    Scenario scenario = tiny_scenario();
+    scenario.quant.format = type;
+    const MemoryPlan plan = plan_of(scenario);
+    const auto path = write_file("formats.safetensors", plan.weights, false);
+    const auto source = weights_from_file(plan.weights, path);
+    ASSERT_TRUE(source.ok()) << to_string(source.diagnostics());
+    const WeightId query = plan.weights.find(WeightRole::kQuery, 1);
+    std::vector<float> values;
+    for (int64_t i = 0; i < 32; ++i) {
+      const int64_t step = (37 * static_cast<int64_t>(query.index()) + 11 * i) % 255 - 127;
+      values.push_back(static_cast<float>(step) / 1000.0F);
+    }
+    std::vector<std::byte> wanted(static_cast<size_t>(row_bytes(type, 32).count()));
+    quantize_row(row_format_of(type).value(), values, wanted);
+    std::vector<std::byte> row(wanted.size());
+    (*source)->begin(plan.weights.tensors[query.index()], query);
+    (*source)->next_row(row);
+    EXPECT_EQ(row, wanted) << name_of(type);
+    for (const ReplayReport& report :
+         replay_all(testing::under_all_strategies(scenario), {.weights = path})) {
+      EXPECT_TRUE(passed(report)) << report.strategy;
+    }
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(FileWeightsTest, AReplayOfThemIsTheSameUnderEitherNames) {
