@@ -111,6 +111,7 @@ class Calibrator {
     if (options_.quick) {
       sizes.product_tokens = {1, 16, 64};
       sizes.attention_tokens = {1, 16};
+      sizes.expert_tokens = {1, 16};
     }
     WeightPool pool(sizes.weight_pool);
     if (rounds_.stopped()) return;

@@ -10,6 +10,7 @@
 #include "sim/calibrate/fit.h"
 #include "sim/calibrate/small_kernels.h"
 #include "sim/kernels/attention/flash_attention.h"
+#include "sim/kernels/experts/expert_rows.h"
 #include "sim/kernels/matmul/matmul.h"
 #include "sim/kernels/rows.h"
 
@@ -55,6 +56,7 @@ KernelProbes::KernelProbes(Rounds& rounds, const KernelSizes& sizes, WeightPool&
     : rounds_(rounds), pool_(pool) {
   for (const int64_t tokens : sizes.product_tokens) add_product(tokens);
   for (const int64_t tokens : sizes.attention_tokens) add_attention(tokens);
+  for (const int64_t tokens : sizes.expert_tokens) add_experts(tokens);
   for (const SmallKernel& kernel : small_kernels()) add_small(kernel);
 }
 
@@ -76,6 +78,14 @@ void KernelProbes::add_attention(int64_t tokens) {
                       .large = attention(tokens, 36, few + 128),
                       .fewer_operations = attention(tokens, 36, few),
                       .fewer_outputs = attention(tokens, 4, few)});
+}
+
+void KernelProbes::add_experts(int64_t tokens) {
+  kernels_.push_back({.kind = OpKind::kExpertMatMul,
+                      .tokens = tokens,
+                      .large = experts(tokens, 2304, 512),
+                      .fewer_operations = experts(tokens, 576, 512),
+                      .fewer_outputs = experts(tokens, 2304, 64)});
 }
 
 void KernelProbes::add_small(const SmallKernel& kernel) {
@@ -126,6 +136,27 @@ KernelProbes::Sized KernelProbes::attention(int64_t tokens, int64_t heads, int64
       .operations = 4.0 * outputs * attended,
       .outputs = outputs,
       .probe = &rounds_.add(fmt::format("attention of {} tokens", tokens), rounds_.timed(work))};
+}
+
+// Token t goes to the experts 7 t, 7 t + 5, 7 t + 10 ... of 32: eight different ones.
+KernelProbes::Sized KernelProbes::experts(int64_t tokens, int64_t columns, int64_t rows) {
+  const ExpertShape shape{.experts = 32, .used = 8, .columns = columns, .rows = rows};
+  std::vector<int32_t> chosen;
+  for (int64_t t = 0; t < tokens; ++t) {
+    for (int64_t u = 0; u < shape.used; ++u) {
+      chosen.push_back(static_cast<int32_t>((7 * t + 5 * u) % shape.experts));
+    }
+  }
+  const int64_t written = tokens * shape.used * rows;
+  const auto work = [this, shape, chosen, x = values(tokens * columns),
+                     out = values(written)]() mutable {
+    const auto weights = pool_.next(shape.experts * shape.rows * stored_row_bytes(shape.columns));
+    expert_matmul_s8(shape, chosen, x, weights, kScales, out);
+  };
+  const auto outputs = static_cast<double>(written);
+  return {.operations = 2.0 * outputs * static_cast<double>(columns),
+          .outputs = outputs,
+          .probe = &rounds_.add(fmt::format("experts of {} tokens", tokens), rounds_.timed(work))};
 }
 
 TimedSize KernelProbes::Sized::timed() const {

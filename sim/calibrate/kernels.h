@@ -1,11 +1,14 @@
 // How long the replay's INT8 kernels take on this machine, kind by kind: the same functions that
 // sim/replay/executor.cpp calls, at widths of small language models.
 //
-//   products   columns x rows 2304 x 2304, 576 x 2304, 2304 x 256, the weights from memory: each
-//              call reads others of a pool that no cache holds
-//   attention  36 heads of 64 with 128 cells before a prompt's tokens; over them alone (a single
-//              token: over 32 cells), and 4 heads over those; KV caches in f16, from memory as well
-//   the rest   one row of 2,304 values and eight rows of as many
+//   products    columns x rows 2304 x 2304, 576 x 2304, 2304 x 256, the weights from memory: each
+//               call reads others of a pool that no cache holds
+//   attention   36 heads of 64 with 128 cells before a prompt's tokens; over them alone (a single
+//               token: over 32 cells), and 4 heads over those; KV caches in f16, from memory as
+//               well
+//   experts     8 of 32 for each token, each of columns x rows 2304 x 512, 576 x 512, 2304 x 64, from
+//               memory
+//   the rest    one row of 2,304 values and eight rows of as many
 #pragma once
 
 #include <cstddef>
@@ -31,6 +34,7 @@ struct MeasuredOp {
 struct KernelSizes {
   std::vector<int64_t> product_tokens{1, 2, 4, 8, 16, 64, 256};
   std::vector<int64_t> attention_tokens{1, 16, 128};
+  std::vector<int64_t> expert_tokens{1, 16, 128};
   Bytes weight_pool = Bytes::of(int64_t{384} << 20);
 };
 
@@ -52,7 +56,7 @@ class KernelProbes {
  public:
   // The pool must outlive the rounds.
   KernelProbes(Rounds& rounds, const KernelSizes& sizes, WeightPool& pool);
-  // Products first, then attention, then the rest. After the rounds.
+  // Products first, then attention, experts, the rest. After the rounds.
   std::vector<MeasuredOp> ops() const;
 
  private:
@@ -76,9 +80,11 @@ class KernelProbes {
 
   void add_product(int64_t tokens);
   void add_attention(int64_t tokens);
+  void add_experts(int64_t tokens);
   void add_small(const SmallKernel& kernel);
   Sized product(const MatMulShape& shape);
   Sized attention(int64_t tokens, int64_t heads, int64_t cells);
+  Sized experts(int64_t tokens, int64_t columns, int64_t rows);
 
   Rounds& rounds_;
   WeightPool& pool_;

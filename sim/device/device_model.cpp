@@ -23,12 +23,25 @@ int64_t values_of(const Tensor& tensor) {
   return values;
 }
 
-// Rows are tokens: the second extent of what is written; of the K and V that a cache takes in.
+// Is a row of it that of a chosen expert, and a token a plane? Scores have planes too, by head.
+bool is_by_expert(const Graph& graph, TensorId id) {
+  while (graph.tensor(id).shape[2] > 1) {
+    const std::optional<OpId> producer = graph.producer(id);
+    if (!producer || graph.op(*producer).inputs.empty()) return false;
+    if (graph.op(*producer).kind == OpKind::kExpertMatMul) return true;
+    id = graph.op(*producer).inputs.front();
+  }
+  return false;
+}
+
+// Rows are tokens: the second extent of what is written (the third of what experts write); of the K
+// and V that a cache takes in.
 OpSize size_of(const Graph& graph, const Op& op) {
   const std::vector<TensorId>& written = op.kind == OpKind::kStoreKv ? op.inputs : op.outputs;
   OpSize size{.kind = op.kind};
   if (op.kind == OpKind::kPlainLayer || written.empty()) return size;
-  size.rows = graph.tensor(written.front()).shape[1];
+  const Tensor& rows = graph.tensor(written.front());
+  size.rows = rows.shape[is_by_expert(graph, rows.id) ? 2 : 1];
   if (size.rows <= 0) return {.kind = op.kind};
   for (const TensorId id : written) size.row_outputs += values_of(graph.tensor(id)) / size.rows;
   const bool counts_operations = op.operations > 0 || op.operations_per_cell > 0;

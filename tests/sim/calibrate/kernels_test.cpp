@@ -14,8 +14,9 @@ TEST(KernelsTest, EveryKindIsMeasuredOnce) {
   int64_t looks = 0;
   Rounds rounds(
       {.count = 1, .least = Duration::ns(1), .clock = [&looks] { return Duration::us(++looks); }});
-  WeightPool pool(Bytes::of(int64_t{6} << 20));
-  const KernelProbes probes(rounds, {.product_tokens = {1, 2}, .attention_tokens = {1}}, pool);
+  WeightPool pool(Bytes::of(int64_t{40} << 20));
+  const KernelProbes probes(
+      rounds, {.product_tokens = {1, 2}, .attention_tokens = {1}, .expert_tokens = {1}}, pool);
   rounds.run();
   std::multiset<OpKind> kinds;
   for (const MeasuredOp& op : probes.ops()) {
@@ -23,10 +24,10 @@ TEST(KernelsTest, EveryKindIsMeasuredOnce) {
     kinds.insert(op.rate.kind);
   }
   EXPECT_EQ(kinds, (std::multiset<OpKind>{OpKind::kMatMul, OpKind::kMatMul, OpKind::kFlashAttention,
-                                          OpKind::kEmbed, OpKind::kRmsNorm, OpKind::kLayerNorm,
-                                          OpKind::kAddBias, OpKind::kRope, OpKind::kStoreKv,
-                                          OpKind::kAdd, OpKind::kSilu, OpKind::kActivation,
-                                          OpKind::kMul, OpKind::kSelectRows}));
+                                          OpKind::kExpertMatMul, OpKind::kEmbed, OpKind::kRmsNorm,
+                                          OpKind::kLayerNorm, OpKind::kAddBias, OpKind::kRope,
+                                          OpKind::kStoreKv, OpKind::kAdd, OpKind::kSilu,
+                                          OpKind::kActivation, OpKind::kMul, OpKind::kSelectRows}));
 }
 
 TEST(KernelsTest, APoolGoesRound) {

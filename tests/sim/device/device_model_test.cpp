@@ -5,6 +5,9 @@
 
 #include <limits>
 
+#include "planner/graph/build_graph.h"
+#include "support/sample_models.h"
+
 namespace tidemark {
 namespace {
 
@@ -50,6 +53,27 @@ TEST(DeviceModelTest, AWindowIsAttendedAndRecurrentStateMovedWhateverTheContext)
   const OpWork recurrent{.state_moved = Bytes::of(400)};
   EXPECT_EQ(op_time(phone(), recurrent, 32'768), Duration::ns(20));
   EXPECT_EQ(with_tokens(recurrent, 1, 512).state_moved, Bytes::of(400));
+}
+
+// A row is a token, also where each chosen expert has a row of its own or each head a plane: 16
+// tokens, 2 of 4 experts with 6 values each.
+TEST(DeviceModelTest, ARowIsATokenInEveryOp) {
+  ModelSpec model = testing::transformer({.n_layer = 1, .n_head = 4});
+  LayerSpec& layer = std::get<TransformerSpec>(model.dims).layers[0];
+  layer.feed_forward = {};
+  layer.moe = {.n_expert = 4, .n_expert_used = 2, .n_ff_exp = 6};
+  const WeightsInventory weights = weights_inventory(model, DType::kF32);
+  const Graph graph = build_graph(
+      model, weights, {.n_tokens = 16, .n_outputs = 1, .n_cells = 32, .flash_attention = false});
+  for (const Op& op : graph.ops()) {
+    if (op.layer < 0) continue;
+    const OpSize size = op_work(graph, op).size;
+    EXPECT_EQ(size.rows, 16) << op.name;
+    if (op.name == "blk.0.expert_gate") {
+      EXPECT_EQ(size.row_outputs, 12);          // 2 x 6
+      EXPECT_EQ(size.row_work, 2 * 2 * 6 * 4);  // a multiply-add each, of 4 columns
+    }
+  }
 }
 
 class SmallGraph : public ::testing::Test {
