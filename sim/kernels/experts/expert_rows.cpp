@@ -129,19 +129,14 @@ void weigh_rows(std::span<const int8_t> x, std::span<const int8_t> weights, Bina
   const double real = double{scales.a} * double{scales.b} / double{scales.out};
   const ProductStep step{.zero_b = -128, .output = {.factor = quantize_multiplier(real)}};
   const int64_t width = std::ssize(x) / std::ssize(weights);
+  std::array<int8_t, 256> same{};
   for (int64_t row = 0; row < std::ssize(weights); ++row) {
-    const int8_t weight = weights[static_cast<size_t>(row)];
-    const auto in = row_of(x, row, width);
-    const auto made = row_of(out, row, width);
-    if (width > 256) {  // a row longer than there are values meets each answer again and again
-      ByteTable answers{};
-      for (int value = -128; value <= 127; ++value) {
-        answers[static_cast<uint8_t>(value)] = step(static_cast<int8_t>(value), weight);
-      }
-      apply_table(answers, in, made);
-      continue;
+    same.fill(weights[static_cast<size_t>(row)]);
+    const int64_t end = (row + 1) * width;
+    for (int64_t from = row * width; from < end; from += std::ssize(same)) {
+      const int64_t count = std::min(std::ssize(same), end - from);
+      multiply_rows(step, x.data() + from, same.data(), count, out.data() + from);
     }
-    for (size_t i = 0; i < in.size(); ++i) made[i] = step(in[i], weight);
   }
 }
 
