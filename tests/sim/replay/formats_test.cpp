@@ -86,6 +86,23 @@ TEST(ReplayFormats, SoWithAMixOfAll) {
   expect_as_predicted(scenario);
 }
 
+// The types of a model's own file, with a tensor that no op reads.
+TEST(ReplayFormats, SoWithTheTypesOfAFile) {
+  Scenario scenario = in_format(DType::kInt8);
+  const MemoryPlan plan = plan_of(scenario);
+  for (const WeightTensor& tensor : plan.weights.tensors) {
+    const DType matrix = tensor.role == WeightRole::kDown ? DType::kQ8_0 : DType::kQ4_0;
+    scenario.model.stored.push_back({.name = tensor.name,
+                                     .dtype = tensor.rows > 1 ? matrix : DType::kF32,
+                                     .columns = tensor.columns,
+                                     .rows = tensor.rows});
+  }
+  scenario.model.stored.push_back({.name = "rope_freqs.weight", .columns = 4});
+  scenario.quant = {};
+  ASSERT_EQ(std::ssize(plan_of(scenario).weights.tensors), std::ssize(plan.weights.tensors) + 1);
+  expect_as_predicted(scenario);
+}
+
 // The logits of the prompt's passes, which no sampled token changes.
 std::vector<float> logits_of_prompt(const Scenario& scenario) {
   struct Keeper : RunObserver {
