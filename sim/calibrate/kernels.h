@@ -6,7 +6,8 @@
 //   attention   36 heads of 64 with 128 cells before a prompt's tokens; over them alone (a single
 //               token: over 32 cells), and 4 heads over those; KV caches in f16, from memory as
 //               well
-//   experts     8 of 32 for each token, each of columns x rows 2304 x 512, 576 x 512, 2304 x 64, from
+//   experts     8 of 32 for each token, each of columns x rows 2304 x 512, 576 x 512, 2304 x 64,
+//   from
 //               memory
 //   the rest    one row of 2,304 values and eight rows of as many
 #pragma once
