@@ -10,6 +10,7 @@
 #include "options.h"
 #include "planner/base/units.h"
 #include "planner/report/replay_report.h"
+#include "planner/report/run_notes.h"
 #include "progress_line.h"
 #include "render.h"
 #include "sim/replay/idle_settings.h"
@@ -76,14 +77,6 @@ Result<ReplayOptions> replay_options(const ReplayCommand& command) {
   return options;
 }
 
-// `tidemark calibrate` measures products of int8 weights, and a device has one rate for all.
-bool has_rates_of_int8_alone(const Scenario& scenario) {
-  const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
-  return scenario.quant != int8 &&
-         std::ranges::any_of(scenario.device.op_rates,
-                             [](const OpRate& rate) { return rate.kind == OpKind::kMatMul; });
-}
-
 void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>& scenarios) {
   for (const std::string& idle : idle_settings(scenarios, command.compare_time)) {
     talk("note: {}\n", idle);
@@ -94,10 +87,10 @@ void say_what_to_know(const ReplayCommand& command, const std::vector<Scenario>&
     talk("note: times are predicted for {}: calibrate this machine and give it as --device\n",
          setting.value);
   }
-  const auto found = std::ranges::find_if(scenarios, has_rates_of_int8_alone);
-  if (found == scenarios.end()) return;
-  talk("note: op_rates of {} are those of int8 products: {} may take longer than predicted\n",
-       found->device.name, name_of(found->quant));
+  for (const Scenario& scenario : scenarios) {
+    const std::string note = format_note(scenario);
+    if (!note.empty()) return talk("note: {}\n", note);
+  }
 }
 
 // What an interrupt has left.

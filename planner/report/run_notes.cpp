@@ -169,11 +169,24 @@ std::string kept_note(const Scenario& scenario, const MemoryPlan& plan) {
       format_bytes(all));
 }
 
+std::string format_note(const Scenario& scenario) {
+  const Quantization int8{.kind = QuantKind::kFormat, .format = DType::kInt8};
+  const auto is_product = [](const OpRate& rate) { return rate.kind == OpKind::kMatMul; };
+  if (scenario.quant == int8 || std::ranges::none_of(scenario.device.op_rates, is_product)) {
+    return "";
+  }
+  return fmt::format(
+      "Products take the time that device {} was measured with, of int8 weights (op_rates): {} may "
+      "take longer.",
+      scenario.device.name, name_of(scenario.quant));
+}
+
 std::vector<std::string> run_notes(const Scenario& scenario, const MemoryPlan& plan) {
   std::vector<std::string> notes;
-  for (std::string note : {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
-                           threads_note(scenario), mapped_note(scenario), warm_note(scenario, plan),
-                           reused_note(scenario), encode_note(plan), encoder_note(scenario)}) {
+  for (std::string note :
+       {ignored_note(scenario), strategy_note(scenario), cores_note(scenario),
+        threads_note(scenario), mapped_note(scenario), warm_note(scenario, plan),
+        reused_note(scenario), encode_note(plan), encoder_note(scenario), format_note(scenario)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

@@ -80,7 +80,7 @@ $ grep -A 5 'predicted time' times.txt
 
 # Rates are of int8 products alone.
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 1 --device ./me.yaml --quant int4 --compare-time --time-runs 1 2>&1 > int4.txt | cat
-note: op_rates of this-machine are those of int8 products: int4 may take longer than predicted
+note: Products take the time that device this-machine was measured with, of int8 weights (op_rates): int4 may take longer.
 $ grep -c ' pass$' int4.txt
 1
 $ tidemark replay minicpm-2b --model-scale 0.03 -c 64 --prompt 4 --generate 2 --compare-time --time-runs 1 --json --quiet | grep -c '"predicted_ns"\|"runs_ns"' | grep -v '^0$'

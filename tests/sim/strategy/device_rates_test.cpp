@@ -225,6 +225,21 @@ TEST(DeviceRatesTest, ReusedMemorySlowerThanFreshIsNoted) {
   EXPECT_FALSE(has_note(scenario, note)) << "weights are read into no memory of the process";
 }
 
+// `calibrate` measures products of int8 weights: of another format they are believed, and noted.
+TEST(DeviceRatesTest, ProductsOfAnotherFormatThanWasMeasuredAreNoted) {
+  Scenario scenario = decoder_scenario(1, StrategyKind::kResident);
+  scenario.device.name = "bench";
+  scenario.quant = {.kind = QuantKind::kFormat, .format = DType::kInt4};
+  const std::string note =
+      "Products take the time that device bench was measured with, of int8 weights (op_rates): "
+      "int4 may take longer.";
+  EXPECT_FALSE(has_note(scenario, note)) << "nothing was measured";
+  scenario.device.op_rates = {{.kind = OpKind::kMatMul, .rate = OpsPerSecond::of(1'000'000'000)}};
+  EXPECT_TRUE(has_note(scenario, note));
+  scenario.quant.format = DType::kInt8;
+  EXPECT_FALSE(has_note(scenario, note));
+}
+
 // One token at one cell: 26,880 operations of products in f16 and 128 of attention over a cache in
 // f16, a microjoule each.
 TEST(DeviceRatesTest, EnergyOfOperationsGoesByType) {
