@@ -66,6 +66,14 @@ Bytes largest_pair(const std::vector<WeightUnit>& units, const std::vector<UnitU
   return largest;
 }
 
+// The bias of a matrix, the shift of a norm: what reads one reads the other.
+bool belongs_to_the_last(WeightId id, const WeightsInventory& weights) {
+  if (id.index() == 0 || !weights.tensors.at(id.index()).is_bias) return false;
+  const WeightTensor& bias = weights.tensors.at(id.index());
+  const WeightTensor& last = weights.tensors.at(id.index() - 1);
+  return last.role == bias.role && last.layer == bias.layer && last.stack == bias.stack;
+}
+
 }  // namespace
 
 std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t embedding_rows) {
@@ -117,7 +125,8 @@ std::vector<WeightUnit> parted_units(const std::vector<WeightUnit>& units,
     int64_t part = 0;  // begun, from 1
     for (const WeightId id : unit.tensors) {
       const Bytes bytes = weights.tensors.at(id.index()).bytes;
-      const bool is_due = part == 0 || so_far * parts >= unit.bytes * part;
+      const bool is_due =
+          part == 0 || (so_far * parts >= unit.bytes * part && !belongs_to_the_last(id, weights));
       if (is_due) made.push_back({.name = fmt::format("{}/{}", unit.name, ++part)});
       made.back().bytes += bytes;
       made.back().tensors.push_back(id);

@@ -37,8 +37,8 @@ std::vector<WeightUnit> weight_units(const WeightsInventory& weights, int64_t em
 // The same weights in chunks, for the strategy of that name.
 //   layers k:  what stands before the layers + the first layer, then k layers a chunk, the rest
 //              alone. 6 layers, k = 2: token_embd-blk.0  blk.1-blk.2  blk.3-blk.4  blk.5  output
-//   parts p:   each layer in at most p units of consecutive tensors, about alike in bytes:
-//              blk.0/1  blk.0/2
+//   parts p:   each layer in at most p units of consecutive tensors, about alike in bytes, a bias
+//              with its matrix: blk.0/1  blk.0/2
 //   Checked by ChunkedUnitsTest.SixLayers and HalvesOfALayer.
 std::vector<WeightUnit> chunked_units(const std::vector<WeightUnit>& units,
                                       const WeightsInventory& weights, int64_t layers);

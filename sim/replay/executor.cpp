@@ -66,6 +66,7 @@ void Executor::for_rows(const Call& call, Work work) const {
 Executor::Call Executor::call_of(const Op& op, const PassMemory& memory,
                                  std::span<const std::byte> unit) const {
   Call call{.op = op, .memory = memory};
+  if (op.kind == OpKind::kExtra) return call;  // may lie in several units
   const auto bytes_of = [&](WeightId id) {
     const WeightPlace& place = layout_.place(id);
     return unit.subspan(place.offset, place.bytes);

@@ -63,13 +63,17 @@ void product(const ExpertCall& call, const Operands& operands) {
     return expert_matmul_s8(shape, operands.chosen(), operands.in(0), call.weight,
                             operands.scales(), operands.out());
   }
-  const RowFormat format = row_format(tensor);
+  const bool is_float = tensor.dtype == DType::kF32;  // a single row of a single expert
+  const RowFormat format = is_float ? RowFormat::kInt8 : row_format(tensor);
   const int64_t matrix = tensor.rows * static_cast<int64_t>(weight_row_bytes(tensor));
   expert_matmul(shape, operands.chosen(), operands.in(0), operands.out(),
                 [&](int64_t expert, const MatMulShape& of_rows, std::span<const int8_t> in,
                     std::span<int8_t> made) {
-                  block_matmul_s8(format, of_rows, in, row_of(call.weight, expert, matrix),
-                                  operands.scales(), made);
+                  const auto rows = row_of(call.weight, expert, matrix);
+                  if (is_float) {
+                    return float_matmul_s8(of_rows, in, rows, operands.scales(), made);
+                  }
+                  block_matmul_s8(format, of_rows, in, rows, operands.scales(), made);
                 });
 }
 

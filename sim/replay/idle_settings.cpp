@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "planner/capacity/memory_plan.h"
+
 namespace tidemark {
 namespace {
 
@@ -56,6 +58,19 @@ bool any_grows(Scenarios scenarios, bool) {
                              [](const Scenario& scenario) { return scenario.kv_in_blocks; });
 }
 
+// A layer keeps fewer cells than the context has.
+bool any_window(Scenarios scenarios, bool) {
+  return std::ranges::any_of(scenarios, [](const Scenario& scenario) {
+    const TransformerSpec* model = scenario.model.transformer();
+    StateOptions options = state_options(scenario);
+    options.swa_full = false;
+    return model != nullptr && std::ranges::any_of(model->layers, [&](const LayerSpec& layer) {
+             const int64_t cells = cells_of(layer, options);
+             return cells > 0 && cells < options.n_cells;
+           });
+  });
+}
+
 bool are_timed(Scenarios, bool timed) { return timed; }
 
 bool any_mapped_or_timed(Scenarios scenarios, bool timed) {
@@ -91,7 +106,9 @@ const std::vector<IdleRule>& rules() {
                 "n_gpu_layers_draft"},
        .reason = "heeded by engines of llama.cpp alone"},
       {.keys = {"kv_unified"}, .reason = "one sequence has one cache"},
-      {.keys = {"swa_full"}, .reason = "no layer has a sliding window"},
+      {.keys = {"swa_full"},
+       .counts = any_window,
+       .reason = "every layer keeps the whole context as it is"},
       {.keys = {"load_overlap"}, .reason = "what is read is used as it lies"},
       {.keys = {"kv_block"},
        .counts = any_grows,

@@ -11,6 +11,7 @@
 #include "sim/replay/mapping.h"
 #include "sim/replay/resident.h"
 #include "sim/replay/scratch_file.h"
+#include "sim/replay/unit_layout.h"
 #include "sim/replay/weight_file.h"
 #include "sim/replay/weight_format.h"
 
@@ -165,6 +166,35 @@ std::string illegal_heads(const TransformerSpec& model, int64_t layer) {
   return same ? "" : "layers that share a KV cache must have the same heads in it";
 }
 
+// An op finds its weights in the unit of one visit. Extras are computed with by none.
+void check_units(const MemoryPlan& plan, Checks& checks) {
+  const UnitLayout layout(plan);
+  for (const PhasePlan* phase : {&plan.prefill, &plan.decode}) {
+    for (const Op& op : phase->graph.ops()) {
+      if (op.weights.size() < 2 || op.kind == OpKind::kExtra) continue;
+      const UnitId unit = layout.place(op.weights.front()).unit;
+      const auto elsewhere = std::ranges::find_if(
+          op.weights, [&](WeightId id) { return layout.place(id).unit != unit; });
+      if (elsewhere == op.weights.end()) continue;
+      const auto name = [&](WeightId id) { return plan.weights.tensors.at(id.index()).name; };
+      return checks.require(false, "MODEL",
+                            fmt::format("{} reads {} and {}, which are loaded one after the other",
+                                        op.name, name(op.weights.front()), name(*elsewhere)),
+                            "plan or simulate it");
+    }
+  }
+}
+
+// Positions are rows of a table where they are learned.
+void check_positions(const Scenario& scenario, const TransformerSpec& model, Checks& checks) {
+  const int64_t needed =
+      scenario.prompt.count() + std::max<int64_t>(scenario.generate.count() - 1, 0);
+  checks.require(model.n_position == 0 || needed <= model.n_position, "--prompt",
+                 fmt::format("{} positions are needed, {} has learned {}", needed,
+                             scenario.model.name, model.n_position),
+                 "lower --prompt or --generate");
+}
+
 void check_widths(const TransformerSpec& model, const MemoryPlan& plan, Checks& checks) {
   for (const WeightTensor& tensor : plan.weights.tensors) {
     if (tensor.columns <= kMaxReduced) continue;
@@ -203,6 +233,8 @@ Diagnostics unsupported(const Scenario& scenario, const MemoryPlan& plan) {
       fmt::format("{} has {}, which the replay cannot run", scenario.model.name, part),
       "plan or simulate it, or name a decoder of attention layers: see `tidemark list models`");
   check_widths(*model, plan, checks);
+  check_positions(scenario, *model, checks);
+  if (part.empty()) check_units(plan, checks);
   const int64_t steps = steps_of(plan, passes_of(scenario, plan));
   checks.require(
       steps <= kMostReplaySteps, "--generate",

@@ -127,6 +127,26 @@ TEST(ChunkedUnitsTest, HalvesOfALayer) {
             "token_embd 80 blk.0/1 160 blk.0/2 96 output 8 ");
 }
 
+// However many parts: the shift of a norm and the bias of a matrix are where those are.
+TEST(ChunkedUnitsTest, ABiasIsNotPartedFromItsMatrix) {
+  ModelSpec model = transformer({.n_layer = 2});
+  for (LayerSpec& layer : std::get<TransformerSpec>(model.dims).layers) {
+    std::get<AttentionSpec>(layer.mixer).bias = {.q = true, .k = true, .v = true, .out = true};
+    layer.feed_forward.bias = true;
+    layer.norms.before_mixer = layer.norms.before_ffn = NormKind::kScaleAndShift;
+  }
+  const WeightsInventory weights = weights_inventory(model, DType::kF16);
+  size_t most_parts = 0;
+  for (int64_t parts = 2; parts <= 40; ++parts) {
+    const std::vector<WeightUnit> units = parted_units(weight_units(weights), weights, parts);
+    most_parts = std::max(most_parts, units.size());
+    for (const WeightUnit& unit : units) {
+      EXPECT_FALSE(weights.tensors.at(unit.tensors.front().index()).is_bias) << unit.name;
+    }
+  }
+  EXPECT_EQ(most_parts, 2 + 2 * 9U);  // 9 matrices and norms a layer
+}
+
 struct PairCase {
   const char* what = "";
   std::vector<int64_t> visits{};  // unit of each visit; units have 10, 1 and 4 bytes

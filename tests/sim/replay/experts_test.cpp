@@ -111,6 +111,14 @@ TEST(Experts, SoWithOneATokenAndWithAll) {
   }
 }
 
+// A matrix of one row stays in floats, as vectors do.
+TEST(Experts, ASingleOneOfASingleRow) {
+  expect_replayed(mixture(with([](MoeSpec& moe) {
+    moe.n_expert = moe.n_expert_used = 1;
+    moe.n_ff_exp = 1;
+  })));
+}
+
 TEST(Experts, SoBesideADenseFeedForward) {
   Scenario scenario = mixture(kSix);
   std::get<TransformerSpec>(scenario.model.dims).layers[1].feed_forward = {.n_ff = 48};

@@ -37,6 +37,18 @@ TEST(IdleSettings, WhatNobodyGaveIsNotNamed) {
   EXPECT_EQ(idle_settings({}, false), Sentences{});
 }
 
+// A context of 16 cells, ubatches of 4: a window of 12 keeps 16, one of 11 fewer.
+TEST(IdleSettings, SwaFullCountsWhereAWindowKeepsFewerCells) {
+  Scenario scenario = testing::tiny_scenario();
+  scenario.settings = {{"swa_full", "on", "flag --swa-full"}};
+  AttentionSpec& spec =
+      std::get<AttentionSpec>(std::get<TransformerSpec>(scenario.model.dims).layers[1].mixer);
+  for (const auto& [window, idle] : {std::pair<int64_t, size_t>{0, 1}, {12, 1}, {11, 0}}) {
+    spec.window = window;
+    EXPECT_EQ(idle_settings(std::span(&scenario, 1), false).size(), idle) << window;
+  }
+}
+
 // By key: the strategy that heeds it, if any does.
 TEST(IdleSettings, EachCountsWhereItIsHeeded) {
   struct Row {

@@ -47,7 +47,10 @@ std::set<OpKind> expect_right(const Change& change) {
   layerwise.strategy = StrategyKind::kLayerwise;
   Scenario plain = scenario;
   plain.flash_attention = false;
-  std::vector<ReplayReport> reports = replay_all({scenario, layerwise});
+  Scenario parted = scenario;  // a bias comes with its matrix, however a layer is divided
+  parted.strategy = StrategyKind::kChunked;
+  parted.load.chunk_parts = 7;
+  std::vector<ReplayReport> reports = replay_all({scenario, layerwise, parted});
   reports.push_back(replay_all({plain}).front());
   for (const ReplayReport& report : reports) {
     EXPECT_TRUE(passed(report)) << to_text(std::span(&report, 1));

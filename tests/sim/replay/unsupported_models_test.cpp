@@ -73,6 +73,29 @@ TEST(UnsupportedModels, WhatStandsOutsideTheLayersIsNamed) {
   }
 }
 
+// The 6th of 5 learned positions would be no row of the table.
+TEST(UnsupportedModels, PositionsBeyondThoseThatWereLearned) {
+  Scenario scenario = tiny_scenario();
+  scenario.prompt = Tokens(4);
+  scenario.generate = Tokens(3);  // the last token is not looked up
+  std::get<TransformerSpec>(scenario.model.dims).n_position = 6;
+  EXPECT_EQ(to_string(unsupported(scenario, plan_of(scenario))), "");
+  std::get<TransformerSpec>(scenario.model.dims).n_position = 5;
+  EXPECT_EQ(to_string(unsupported(scenario, plan_of(scenario))),
+            "error: --prompt: 6 positions are needed, tiny has learned 5\n"
+            "  hint: lower --prompt or --generate\n");
+}
+
+// The table is loaded with the embedding, the bias with the last norm.
+TEST(UnsupportedModels, AnOpThatReadsWeightsOfTwoUnits) {
+  Scenario scenario = tiny_scenario();
+  std::get<TransformerSpec>(scenario.model.dims).head_bias = true;
+  EXPECT_EQ(to_string(unsupported(scenario, plan_of(scenario))),
+            "error: MODEL: logits reads token_embd.weight and output.bias, which are loaded one "
+            "after the other\n"
+            "  hint: plan or simulate it\n");
+}
+
 TEST(UnsupportedModels, OnlyTheFirstReasonIsGiven) {
   EXPECT_EQ(refusal([](TransformerSpec& model) {
               model.layers[0].mixer = NoMixer{};
