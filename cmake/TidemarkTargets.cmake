@@ -64,19 +64,7 @@ function(tidemark_library folder)
   endforeach()
 endfunction()
 
-# Folders that read settings and print results: optimising them under the sanitizers doubles their build and makes no
-# test quicker.
-add_library(tidemark_cold_options INTERFACE)
-if(TIDEMARK_SANITIZE)
-  target_compile_options(tidemark_cold_options INTERFACE -O0)
-endif()
-function(tidemark_cold)
-  foreach(target ${ARGN})
-    target_link_libraries(${target} PRIVATE tidemark_cold_options)
-  endforeach()
-endfunction()
-
-# Under the sanitizers the code that computes is optimised and has every check. The tests themselves keep those of memory
+# Under the sanitizers the code under test is optimised and has every check. The tests themselves keep those of memory
 # and arithmetic: more, and optimising them, doubles the build and finds nothing. A library that is linked after
 # tidemark_options, since its -fsanitize=undefined would turn all of them on again behind options of the target's own.
 add_library(tidemark_test_options INTERFACE)
