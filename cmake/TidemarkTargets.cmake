@@ -27,8 +27,7 @@ target_compile_options(tidemark_options INTERFACE
   # ... and, optimising, uninitialised reads in a std::variant that holds strings (Result) and in a std::optional.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<OR:$<CONFIG:Release>,$<BOOL:${TIDEMARK_SANITIZE}>>>:-Wno-maybe-uninitialized>)
 if(TIDEMARK_SANITIZE)
-  # Without the two checks that AddressSanitizer makes as well (a null pointer, an object's end) and that cost a quarter of
-  # the build.
+  # Without the two checks that AddressSanitizer makes as well: a null pointer, an object's end.
   target_compile_options(tidemark_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_definitions(tidemark_options INTERFACE _GLIBCXX_ASSERTIONS)

@@ -9,10 +9,10 @@
 
 namespace tidemark::testing {
 
-// To the nearest number of 11 significant bits, as fp16 has above 2^-14.
+// To the nearest number of 11 significant bits, fewer below 2^-14, as fp16 has them.
 inline double plain_fp16(double x) {
   if (x == 0) return 0;
-  const double unit = std::exp2(std::floor(std::log2(std::abs(x))) - 10);
+  const double unit = std::exp2(std::max(std::floor(std::log2(std::abs(x))), -14.0) - 10);
   return std::nearbyint(x / unit) * unit;
 }
 
@@ -38,7 +38,7 @@ inline std::vector<double> plain_round_trip(const std::vector<double>& values,
   }
   const double exact = format.asymmetric ? (high - low) / (format.highest - format.lowest)
                                          : std::max(high, -low) / format.highest;
-  const double scale = plain_fp16(exact);
+  const double scale = plain_fp16(double{static_cast<float>(exact)});  // a float becomes the fp16
   std::vector<double> restored;
   for (const double value : values) {
     if (scale == 0) {
