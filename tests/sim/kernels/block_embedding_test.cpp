@@ -11,9 +11,12 @@
 #include "planner/base/check.h"
 #include "sim/kernels/requantize.h"
 #include "sim/kernels/rows.h"
+#include "stored_integer.h"
 
 namespace tidemark {
 namespace {
+
+using testing::integer_at;
 
 using ::testing::ElementsAre;
 
@@ -50,18 +53,6 @@ TEST(BlockEmbeddingTest, NibblesByHand) {
   EXPECT_EQ(out[0], -14);
   EXPECT_EQ(out[16], 16);
   EXPECT_EQ(out[1], 16);  // a nibble of 0 is -8
-}
-
-// The stored integer and its scale by the format's definition.
-int integer_at(RowFormat format, std::span<const std::byte> row, size_t k) {
-  const auto at = [&](size_t offset) { return std::to_integer<int>(row[offset]); };
-  if (format == RowFormat::kInt8) return static_cast<int8_t>(at(k));
-  if (format == RowFormat::kQ8_0) return static_cast<int8_t>(at(k / 32 * 34 + 2 + k % 32));
-  if (format == RowFormat::kQ4_0) {
-    return at(k / 32 * 18 + 2 + k % 16) / (k % 32 < 16 ? 1 : 16) % 16 - 8;
-  }
-  const int nibble = at(k / 2) / (k % 2 == 0 ? 1 : 16) % 16;
-  return nibble > 7 ? nibble - 16 : nibble;
 }
 
 bool in_blocks(RowFormat format) {

@@ -12,9 +12,12 @@
 #include "planner/base/check.h"
 #include "sim/kernels/isa.h"
 #include "sim/kernels/rows.h"
+#include "stored_integer.h"
 
 namespace tidemark {
 namespace {
+
+using testing::integer_at;
 
 using ::testing::ElementsAre;
 
@@ -61,18 +64,6 @@ Case random_case(testing::Inputs& inputs, RowFormat format) {
   result.x = inputs.values(result.shape.tokens * result.shape.columns);
   result.weights = random_rows(inputs, format, result.shape.rows, result.shape.columns);
   return result;
-}
-
-// The stored integer and its scale by the format's definition.
-int integer_at(RowFormat format, std::span<const std::byte> row, size_t k) {
-  const auto at = [&](size_t offset) { return std::to_integer<int>(row[offset]); };
-  if (format == RowFormat::kInt8) return static_cast<int8_t>(at(k));
-  if (format == RowFormat::kQ8_0) return static_cast<int8_t>(at(k / 32 * 34 + 2 + k % 32));
-  if (format == RowFormat::kQ4_0) {
-    return at(k / 32 * 18 + 2 + k % 16) / (k % 32 < 16 ? 1 : 16) % 16 - 8;
-  }
-  const int nibble = at(k / 2) / (k % 2 == 0 ? 1 : 16) % 16;
-  return nibble > 7 ? nibble - 16 : nibble;
 }
 
 // One output, before the scale of the input: the exact sum and the row's scale of int8 and int4; of
